@@ -1,5 +1,5 @@
-// Composition root of the thread that makes something of a stored bundle: the files of its search, or precompressed variants of what
-// is served. Started by made-keeper.ts and variant-keeper.ts of src/server. Runs at a low priority, so that serving comes first.
+// Composition root of the thread that makes something of a stored bundle: files of a search and Markdown, or precompressed variants of
+// what is served. Started by made-keeper.ts and variant-keeper.ts of src/server. Runs at a low priority, so that serving comes first.
 
 import { setPriority } from 'node:os';
 import { systemClock } from '#platform/runtime/clock.ts';
@@ -14,12 +14,15 @@ try {
   setPriority(10);
 } catch {}
 
+// Each is loaded only for a server that asks for it.
+const makers = {
+  search: async () => (await import('#site/search-program/make-search.ts')).makeSearchFiles,
+  markdown: async (basePath: string) =>
+    (await import('#site/markdown/markdown-files.ts')).makeMarkdownFiles({ basePath }),
+};
+
 serveTasks(async (task: VariantTask | MadeTask): Promise<PreparedVariants | PreparedFiles> => {
   if ('encodings' in task) return prepareVariants(task, systemClock);
-  // Not before: a server without a search never loads it.
-  const [{ prepareFiles }, { makeSearchFiles }] = await Promise.all([
-    import('#server/made/made-making.ts'),
-    import('#site/search-program/make-search.ts'),
-  ]);
-  return prepareFiles(task, [makeSearchFiles], systemClock);
+  const { prepareFiles } = await import('#server/made/made-making.ts');
+  return prepareFiles(task, makers, systemClock);
 });

@@ -1,6 +1,7 @@
 // Files that are made from the pages of a bundle, such as the index of its search. They lie beside the bundle: its own bytes and its
 // digest stay. Invariant: the same bundle and the same maker give the same files, in the same order, on any machine.
 
+import type { BundleFile } from './bundle-index.ts';
 import type { StoredBundle } from './store/stored-bundle.ts';
 
 /** A file that a maker adds to a bundle. `path` is as in an index: no leading slash, no empty, `.` or `..` segment. */
@@ -15,6 +16,8 @@ export interface MakeContext {
   readonly onFile?: ((done: number, of: number) => void) | undefined;
   /** Awaited after each page: the thread may take a share of a core alone, and minutes may pass between two files. */
   readonly rest?: (() => Promise<void>) | undefined;
+  /** With each page that is too large to be read. */
+  readonly onLeftOut?: ((page: BundleFile) => void) | undefined;
 }
 
 /**

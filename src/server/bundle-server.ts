@@ -23,6 +23,7 @@ import { createBodyCache, defaultBodyBudget } from './content/body-cache.ts';
 import { findContentWarnings } from './content/content-warnings.ts';
 import type { LiveBundle } from './content/live-bundle.ts';
 import { createLiveSite, type LiveSite, mayBeLast } from './content/live-site.ts';
+import { isOfOneVersion } from './content/markdown-twins.ts';
 import { createReadPace } from './content/read-pace.ts';
 import { createRoutesAhead } from './content/routes-ahead.ts';
 import { fastPath } from './fast-path/plain-answer.ts';
@@ -97,7 +98,8 @@ export async function runBundleServer(
     void warnOfContent(bundle, basePath, logger);
     onServing(`${sitePort.url}${encodeURI(basePath)}`);
   };
-  const site = createLiveSite(flags.keep, onActive, flags.basePath);
+  const ofOneVersion = flags.markdown ? isOfOneVersion : undefined;
+  const site = createLiveSite(flags.keep, onActive, flags.basePath, ofOneVersion);
   const make = prepareFilesInWorker(workers.variant);
   const made = createMadeKeeper(flags, { ...context, make, site, pause: othersTurn });
   const memory = memoryLimit();
@@ -154,9 +156,7 @@ export async function runBundleServer(
         agents: agents?.summary,
       },
       status: () => {
-        const states = {
-          ...{ variants: variants.state(), search: made.state(), agents: agents?.summary() },
-        };
+        const states = { variants: variants.state(), ...made.states(), agents: agents?.summary() };
         return statusDocument(site.view(), progress(), content.kind, site.swaps(), states, insights);
       },
       logger,

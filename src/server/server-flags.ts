@@ -147,6 +147,9 @@ export const bundleServerFlags = {
   search: toggle(
     'Add a search to the site, made from its pages by a thread. The bundle and its digest stay as they are',
   ),
+  markdown: toggle(
+    'Send agents the pages as Markdown, made by a thread, and add llms.txt. The bundle and its digest stay as they are',
+  ),
   mcp: toggle(
     'Let agents search and read the site by the Model Context Protocol, at /mcp below the base path',
   ),

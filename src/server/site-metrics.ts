@@ -5,6 +5,7 @@ import type { RequestListener } from 'node:http';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { adminApp, type Readiness } from '#platform/runtime/http/admin-port.ts';
 import type { Logger } from '#platform/runtime/logger.ts';
+import { type ExtensionCounts, noCounts } from './content/additions.ts';
 import type { LiveBundle } from './content/live-bundle.ts';
 import type { LiveSite, ServedVersion } from './content/live-site.ts';
 import { contentEncodings } from './http/content-encoding.ts';
@@ -39,6 +40,7 @@ export function createSiteMetrics({
   agents,
 }: MetricSources): Registry {
   const active = (): ServedVersion | undefined => site.view()?.active;
+  const made = (): ExtensionCounts => active()?.bundle.extension()?.counts ?? noCounts;
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const registers = [registry];
@@ -80,12 +82,22 @@ export function createSiteMetrics({
   gauge(
     'search_pages',
     'Pages of the active bundle that load the search of --search',
-    () => active()?.bundle.extension()?.counts.pages ?? 0,
+    () => made().search.pages,
   );
   gauge(
     'search_bytes',
     'Bytes on disk of the files of the search of the active bundle',
-    () => active()?.bundle.extension()?.counts.sizeBytes ?? 0,
+    () => made().search.sizeBytes,
+  );
+  gauge(
+    'markdown_pages',
+    'Pages of the active bundle that agents get as Markdown by --markdown',
+    () => made().markdown.pages,
+  );
+  gauge(
+    'markdown_bytes',
+    'Bytes on disk of the Markdown that was made of the active bundle',
+    () => made().markdown.sizeBytes,
   );
   gauge('store_bytes', 'Bytes on disk of the open bundles, including what was made of them', () =>
     [active(), ...(site.view()?.previous ?? [])].reduce((sum, one) => sum + diskBytesOf(one?.bundle), 0),
@@ -244,12 +256,15 @@ export function createSiteMetrics({
 function diskBytesOf(bundle: LiveBundle | undefined): number {
   if (bundle === undefined) return 0;
   const { stored, variants, extension } = bundle;
-  return stored.index.sizeBytes + (variants()?.sizeBytes ?? 0) + (extension()?.counts.sizeBytes ?? 0);
+  const { search, markdown } = extension()?.counts ?? noCounts;
+  return stored.index.sizeBytes + (variants()?.sizeBytes ?? 0) + search.sizeBytes + markdown.sizeBytes;
 }
 
 /** Without what was made of them. */
 function filesOf(bundle: LiveBundle | undefined): number {
-  return bundle === undefined ? 0 : bundle.routes.size - (bundle.extension()?.counts.files ?? 0);
+  if (bundle === undefined) return 0;
+  const { search, markdown } = bundle.extension()?.counts ?? noCounts;
+  return bundle.routes.size - search.files - markdown.files;
 }
 
 export interface AdminContent {

@@ -3,20 +3,20 @@
 
 import { version } from '#platform/runtime/version.ts';
 import { formatInstant } from '#platform/wire/instant.ts';
+import { noCounts } from './content/additions.ts';
 import { notesOfServed } from './content/content-warnings.ts';
 import type { ServedVersion, SiteView } from './content/live-site.ts';
 import { encodedTarget, readRequestPath } from './http/request-path.ts';
 import type { InsightList, SiteInsights } from './insights/site-insights.ts';
-import type { MadeState } from './made/made-keeper.ts';
+import type { MadeStates } from './made/made-keeper.ts';
 import type { AgentSummary } from './mcp/agents.ts';
 import type { SourceKind } from './source/published-content.ts';
 import { type PublishedSummary, reasonOf, type SourceProgress } from './source/source-progress.ts';
 import type { VariantState } from './variants/variant-keeper.ts';
 
-/** Of what threads do with the active bundle. */
-export interface MakingStates {
+/** Of what threads make of the active bundle. */
+export interface MakingStates extends MadeStates {
   readonly variants: VariantState;
-  readonly search: MadeState;
   /** `undefined`: off. */
   readonly agents: AgentSummary | undefined;
 }
@@ -40,7 +40,7 @@ export function statusDocument(
     previous: (view?.previous ?? []).map(describe),
     swaps,
     encodings: describeVariants(view, states.variants),
-    search: describeSearch(view, states.search),
+    ...describeMade(view, states),
     agents: states.agents ?? null,
     insights: insights === undefined ? null : describeInsights(view, insights),
     source: {
@@ -88,13 +88,11 @@ function describeVariants(view: SiteView | undefined, state: VariantState): obje
   return { state, files: table?.counts ?? null, sizeBytes: table?.sizeBytes ?? 0 };
 }
 
-function describeSearch(view: SiteView | undefined, state: MadeState): object {
-  const counts = view?.active.bundle.extension()?.counts;
+function describeMade(view: SiteView | undefined, { search, markdown }: MadeStates): object {
+  const counts = view?.active.bundle.extension()?.counts ?? noCounts;
   return {
-    state,
-    files: counts?.files ?? 0,
-    pages: counts?.pages ?? 0,
-    sizeBytes: counts?.sizeBytes ?? 0,
+    search: { state: search, ...counts.search },
+    markdown: { state: markdown, ...counts.markdown },
   };
 }
 

@@ -113,9 +113,11 @@ test("the notes have a command for a pod's status that works with a NetworkPolic
   assert.doesNotMatch(closed, /--raw/);
 });
 
-test('the notes say where the state of a search is, where the servers make one', async () => {
-  const says = /`search` in \/status shows its state/;
-  const server = { ...pushed, search: { enabled: true } };
-  assert.match(await notesOf(chart, { values: { export: exported, server } }), says);
-  assert.doesNotMatch(await notesOf(chart, { values: { export: exported, server: pushed } }), says);
+test('the notes say where the state of a search and of Markdown is, where the servers make them', async () => {
+  for (const feature of ['search', 'markdown']) {
+    const says = new RegExp(`\`${feature}\` in /status shows its state`);
+    const server = { ...pushed, [feature]: { enabled: true } };
+    assert.match(await notesOf(chart, { values: { export: exported, server } }), says);
+    assert.doesNotMatch(await notesOf(chart, { values: { export: exported, server: pushed } }), says);
+  }
 });

@@ -54,6 +54,16 @@ test('headers reach the program as written, dollar signs included', async () => 
   ]);
 });
 
+test('a search and Markdown are made where the values ask for them, and nowhere else', async () => {
+  for (const [fixture, isMade] of [
+    ['everything', true],
+    ['existing-secret', false],
+  ] as const) {
+    const args = workload(await render(fixture)).textsAt('spec.template.spec.containers.0.args');
+    for (const flag of ['--search', '--markdown']) assert.equal(args.includes(flag), isMade, fixture);
+  }
+});
+
 test('agents reach the servers by the names of the values, of ingress and HTTPRoute, and of the Service', async () => {
   const object = workload(await render('everything'));
   const [, ...args] = object.textsAt('spec.template.spec.containers.0.args');

@@ -20,7 +20,7 @@ import { plainAnswerer } from '#server/fast-path/plain-answer.ts';
 import { type AnswerPlainly, plainConnections } from '#server/fast-path/plain-connections.ts';
 import { createSiteInsights } from '#server/insights/site-insights.ts';
 import * as fc from '../support/properties.ts';
-import { storedBundle } from '../unit/server/fixtures.ts';
+import { markdownExtension, storedBundle } from '../unit/server/fixtures.ts';
 import { requestBytes, requestText } from '../unit/server/request-bytes.ts';
 
 const local = { host: '127.0.0.1', port: 0 };
@@ -29,6 +29,7 @@ const closing = { lingerMs: 0, graceMs: 1000 };
 const text = 'a page that is worth encoding. '.repeat(40);
 const stored = storedBundle({
   'page.html': text,
+  'page.md': '# a page\n',
   'a b.html': 'spaced',
   'digits.bin': '0123456789',
   'large.bin': 'x'.repeat(3 * 1024 * 1024),
@@ -53,6 +54,7 @@ async function serve(isPlain: boolean, pace: ReadPace): Promise<Side> {
   const site = createLiveSite(2);
   const bundle = goLive(stored);
   const variant = storedBundle({ 'page.html': compressedPage });
+  bundle.extend(markdownExtension(stored));
   const ordinal = stored.index.files.findIndex(({ path }) => path === 'page.html');
   const form = { offset: 0, size: compressedPage.length, tag: '"coded"' };
   const find = (at: number, encoding: string) => (at === ordinal && encoding === 'br' ? form : undefined);

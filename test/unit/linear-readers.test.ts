@@ -10,6 +10,7 @@ import { createHiddenLinks } from '#bundle/archive/hidden-links.ts';
 import { contentTypeOf } from '#bundle/content-type.ts';
 import { judgeAnswer } from '#bundle/fetch/link-answer.ts';
 import { defaultLimits } from '#bundle/limits.ts';
+import { pageOfTwinName, twinNames } from '#bundle/markdown-twin.ts';
 import { canonicalEdits } from '#bundle/repair/canonical-rule.ts';
 import { linkedPaths, relativeEdits } from '#bundle/repair/page-links.ts';
 import { describeSite } from '#bundle/repair/repair-site.ts';
@@ -196,6 +197,10 @@ const readers: Readonly<Record<string, Reader>> = {
   'the content of a page': {
     read: (text) => plainContent(text, (address) => address),
     openings: ['', '<table><td>', '<pre>'],
+  },
+  "a name of a page's Markdown": {
+    read: (text) => [pageOfTwinName(`${text}.md`, () => false), twinNames(`${text}.html`, () => false)],
+    openings: ['', 'index.html', '/index', 'a.html.html'],
   },
   "a page's place for one more element of its head": {
     read: (text) => findHeadEnd(text),

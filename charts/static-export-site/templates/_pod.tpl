@@ -122,6 +122,9 @@ spec:
 {{- if $server.search.enabled }}
 - --search
 {{- end }}
+{{- if $server.markdown.enabled }}
+- --markdown
+{{- end }}
 {{- with $server.keepAliveTimeout }}
 - {{ printf "--keep-alive-timeout=%v" . | quote }}
 {{- end }}

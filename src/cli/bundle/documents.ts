@@ -161,6 +161,9 @@ export const archiveDocuments = {
     old: z.strictObject(archive),
     markdownFiles: countSchema.describe('Markdown files of pages that were added.'),
     lists: z.array(z.string()).describe('Which of llms.txt and llms-full.txt were added.'),
+    withoutMarkdown: z
+      .strictObject({ count: countSchema, examples: z.array(printablePath) })
+      .describe('Pages of more than 8 MiB, which get no Markdown, and the first of them.'),
   },
   SearchableArchive: {
     ...archive,

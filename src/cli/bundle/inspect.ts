@@ -132,9 +132,11 @@ const remedies: Readonly<Record<string, string>> = {
 };
 
 export const warningLines = (index: Pick<BundleIndex, 'notes'>): readonly Block[] =>
-  contentWarnings(index).map(({ lines }) =>
-    prose([marked('Warning', 'unsure'), `: ${lines.join('. ')}`], '', '  '),
-  );
+  findingLines(contentWarnings(index));
+
+/** Of warnings. */
+export const findingLines = (findings: readonly Finding[]): readonly Block[] =>
+  findings.map(({ lines }) => prose([marked('Warning', 'unsure'), `: ${lines.join('. ')}`], '', '  '));
 
 /** By the code of a note. */
 const noteSentences: Readonly<Record<string, (count: number) => string>> = {

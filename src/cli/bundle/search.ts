@@ -5,10 +5,8 @@ import { printable } from '#platform/wire/printable-text.ts';
 import { type AddedSearch, remakeInThread } from '#site/remake/remaking.ts';
 import type { CliContext, Finding } from '../context.ts';
 import { counted, sizeWords } from '../output/amounts.ts';
-import { marked } from '../output/paint.ts';
-import { prose } from '../output/screen.ts';
 import type { ArchiveAnswer } from './documents.ts';
-import { contentWarnings, summaryFields, warningLines } from './inspect.ts';
+import { contentWarnings, findingLines, summaryFields, warningLines } from './inspect.ts';
 import { remadePackPath, requireNewArchive, writeRemadeArchive } from './planned-archive.ts';
 import { type SizeLimits, withPack } from './reading.ts';
 
@@ -65,9 +63,7 @@ export async function addSearch(
         `Files:   ${files.length}`,
         `Size:    ${sizeWords(sizeBytes)}, ${sizeWords(searchBytes)} of them for the search`,
         `Search:  ${languages.map(({ language, pages: found }) => `${counted(found, 'page')} in ${printable(language)}`).join(', ') || 'no page to find'}`,
-        ...findings.map(({ lines }) =>
-          prose([marked('Warning', 'unsure'), `: ${lines.join('. ')}`], '', '  '),
-        ),
+        ...findingLines(findings),
         ...warningLines(index),
       ],
       findings: [...findings, ...contentWarnings(index)],

@@ -3,12 +3,12 @@
 
 import { printable } from '#platform/wire/printable-text.ts';
 import { llmsFullPath, llmsPath } from '#site/markdown/markdown-files.ts';
-import { remakeInThread } from '#site/remake/remaking.ts';
+import { type AddedFiles, remakeInThread } from '#site/remake/remaking.ts';
 import type { ArchiveAnswer } from '../bundle/documents.ts';
-import { contentWarnings, summaryFields, warningLines } from '../bundle/inspect.ts';
+import { contentWarnings, findingLines, summaryFields, warningLines } from '../bundle/inspect.ts';
 import { remadePackPath, requireNewArchive, writeRemadeArchive } from '../bundle/planned-archive.ts';
 import { type SizeLimits, withPack } from '../bundle/reading.ts';
-import type { CliContext } from '../context.ts';
+import type { CliContext, Finding } from '../context.ts';
 import { counted, sizeWords } from '../output/amounts.ts';
 
 interface MarkdownValues extends SizeLimits {
@@ -40,6 +40,8 @@ export async function addMarkdown(
     const index = await writeRemadeArchive(toPath, made, to, 'bundle markdown', values, context);
     const { digest, pages, files, sizeBytes } = summaryFields(index);
     const lists = outcome.added.filter((path) => path === llmsPath || path === llmsFullPath);
+    const { leftOut } = outcome;
+    const findings = leftOutFindings(leftOut);
     const twins = outcome.added.length - lists.length;
     return {
       outcome: 'done',
@@ -51,6 +53,7 @@ export async function addMarkdown(
         old: summaryFields(old),
         markdownFiles: twins,
         lists,
+        withoutMarkdown: { count: leftOut.count, examples: leftOut.examples.map((one) => printable(one)) },
       },
       lines: [
         `Written: ${printable(to)}`,
@@ -59,9 +62,21 @@ export async function addMarkdown(
         `Files:   ${files}`,
         `Size:    ${sizeWords(sizeBytes)}`,
         `Added:   ${[counted(twins, 'Markdown file'), ...lists].join(', ')}`,
+        ...findingLines(findings),
         ...warningLines(index),
       ],
-      findings: contentWarnings(index),
+      findings: [...findings, ...contentWarnings(index)],
     };
   });
+}
+
+function leftOutFindings({ count, examples }: AddedFiles['leftOut']): readonly Finding[] {
+  if (count === 0) return [];
+  const [page = ''] = examples;
+  const many = `${counted(count, 'page')} of more than 8 MiB ${count === 1 ? 'gets' : 'get'} no Markdown`;
+  const lines = [
+    `${many}, such as ${printable(page, 80)}`,
+    'Split such a page, or add its Markdown to the site',
+  ];
+  return [{ level: 'warning', code: 'PageWithoutMarkdown', lines }];
 }

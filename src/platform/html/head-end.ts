@@ -26,9 +26,10 @@ const longestBeforeDoctype = 1024;
 
 /**
  * @param html a page as latin1, or as text
+ * @param isForScript false for an element that no policy refuses
  * @returns the position before which a script of the page's own site can stand, and runs; `undefined` where there is none
  */
-export function findHeadEnd(html: string): number | undefined {
+export function findHeadEnd(html: string, isForScript = true): number | undefined {
   let isDocument = doctype.test(html.slice(0, longestBeforeDoctype));
   /** Behind the last element of the head so far. */
   let declaredEnd: number | undefined;
@@ -54,7 +55,7 @@ export function findHeadEnd(html: string): number | undefined {
     }
     if (isOpen && closed.has(tagName)) open = { name: tagName, depth: 1 };
     else declaredEnd = location?.endOffset;
-    if (tagName === 'meta' && !isAllowedBy(tag)) isRefused = true;
+    if (tagName === 'meta' && isForScript && !isAllowedBy(tag)) isRefused = true;
     if (tagName === 'base' && tag.attrs.some(({ name }) => name === 'href')) baseAt ??= location?.startOffset;
   };
   const end = ({ tagName, location }: TagToken): void => {

@@ -10,6 +10,7 @@ import { type ByteRange, readByteRange } from '../http/byte-range.ts';
 import { acceptedForms, type ContentEncoding, type FileForm } from '../http/content-encoding.ts';
 import { allowsRange, findKnownTag, matchesStrongly, type SendableForms } from '../http/entity-tag.ts';
 import type { RequestPath } from '../http/request-path.ts';
+import { chooseRepresentation } from './representation.ts';
 
 /** What of a request matters for its answer. */
 export interface RequestFields {
@@ -18,6 +19,7 @@ export interface RequestFields {
   readonly ifNoneMatch: string | undefined;
   readonly range: string | undefined;
   readonly ifRange: string | undefined;
+  readonly accept: string | undefined;
   readonly acceptEncoding: string | undefined;
 }
 
@@ -140,8 +142,16 @@ function rangeOf({ method, range, ifRange }: RequestFields, { file, entityTag }:
 }
 
 const varies = ['Vary', 'Accept-Encoding'];
+const variesWithType = ['Vary', 'Accept, Accept-Encoding'];
+const variesByType = ['Vary', 'Accept'];
 
-function file(request: RequestFields, route: FileRoute, site: SiteLookup, always: SiteHeaders): Reply {
+function varyOf({ isCompressible }: FileRoute, isChosen: boolean): readonly string[] {
+  if (isChosen) return isCompressible ? variesWithType : variesByType;
+  return isCompressible ? varies : [];
+}
+
+function file(request: RequestFields, found: FileRoute, site: SiteLookup, always: SiteHeaders): Reply {
+  const { route, fields, isChosen } = chooseRepresentation(found, request.accept, site.twins);
   const range = rangeOf(request, route);
   const selected = select(range.kind === 'whole' ? request.acceptEncoding : undefined, route, site);
   const { encoding, variant } = selected;
@@ -157,7 +167,7 @@ function file(request: RequestFields, route: FileRoute, site: SiteLookup, always
     ifNoneMatch === undefined ? undefined : findKnownTag(ifNoneMatch, sendableForms(selected, route, site));
   const isForEver = route.naming === 'hashed' && site.isUnchanged(route);
   const caching = ['Cache-Control', isForEver ? forEver : revalidate];
-  const vary = route.isCompressible ? varies : [];
+  const vary = varyOf(route, isChosen);
   if (known !== undefined) {
     return { status: 304, headers: ['ETag', known, ...caching, ...vary, ...always], body: { kind: 'none' } };
   }
@@ -183,6 +193,7 @@ function file(request: RequestFields, route: FileRoute, site: SiteLookup, always
       ...part,
       ...caching,
       ...vary,
+      ...fields,
       ...always,
     ],
     body: { kind: 'file', route, variant, contentKey: contentKeyOf(route, variant), start, endExclusive },

@@ -141,8 +141,8 @@ function requestFieldsOf({ method = '', headers }: IncomingMessage): RequestFiel
     method,
     ifMatch: headers['if-match'],
     ifNoneMatch: headers['if-none-match'],
-    range: headers.range,
     ifRange: headers['if-range']?.toString(),
+    ...{ range: headers.range, accept: headers.accept },
     acceptEncoding: headers['accept-encoding']?.toString(),
   };
 }

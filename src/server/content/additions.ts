@@ -20,6 +20,30 @@ export interface LinedPage {
 /** A made file; its offset is in the pack of made files. */
 export type MadeRow = Pick<BundleFile, 'path' | 'offset' | 'size' | 'sha256'>;
 
+/** In the order in which their files are made. */
+export const madeFeatures = ['search', 'markdown'] as const;
+/** What a server may add to a site. */
+export type MadeFeature = (typeof madeFeatures)[number];
+
+/** Of one feature. */
+export interface MadeCounts {
+  readonly files: number;
+  /** Pages that load the search, or have Markdown. */
+  readonly pages: number;
+  /** On disk. */
+  readonly sizeBytes: number;
+}
+
+export interface ExtensionCounts {
+  readonly search: MadeCounts;
+  /** `leftOutPages` are too large to be read. */
+  readonly markdown: MadeCounts & { readonly leftOutPages: number };
+}
+
+const none: MadeCounts = { files: 0, pages: 0, sizeBytes: 0 };
+/** Of a bundle that is served as it is. */
+export const noCounts: ExtensionCounts = { search: none, markdown: { ...none, leftOutPages: 0 } };
+
 /** By ordinal, and by path. */
 export interface AdditionRows {
   readonly pages: readonly LinedPage[];
@@ -37,7 +61,7 @@ export interface Additions {
   readonly hashes: Uint8Array;
   /** Of the files, each with a line feed behind it. */
   readonly paths: string;
-  readonly lines: string;
+  readonly lines: Uint8Array;
   readonly packBytes: number;
 }
 
@@ -57,9 +81,15 @@ export function packAdditions({ pages, files, lines, packBytes }: AdditionRows):
     files: sharedNumbers(files.flatMap(({ offset, size }) => [offset, size])),
     hashes,
     paths: files.map(({ path }) => `${path}\n`).join(''),
-    lines,
+    lines: sharedBytes(Buffer.from(lines, 'latin1')),
     packBytes,
   };
+}
+
+function sharedBytes(bytes: Uint8Array): Uint8Array {
+  const shared = new Uint8Array(new SharedArrayBuffer(bytes.length));
+  shared.set(bytes);
+  return shared;
 }
 
 function sharedNumbers(values: readonly number[]): Float64Array {
@@ -86,6 +116,9 @@ export interface ExtendedIndex {
   readonly index: BundleIndex;
   readonly parts: PageParts;
 }
+
+const bufferOver = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
+  Buffer.from(buffer, byteOffset, byteLength);
 
 /** Positions of one page's row in {@link PageParts.rows}. */
 export const rowOfPage = (page: number): number => page * numbersPerPage;
@@ -115,7 +148,7 @@ export function* extendIndex(
   const nextPath = (): string => paths.slice(pathAt, paths.indexOf('\n', pathAt));
   let path = nextPath();
 
-  const addMadeBefore = (limit: string | undefined): void => {
+  const addMadeBefore = function* (limit: string | undefined): Generator<void> {
     while (made < madeCount && (limit === undefined || path < limit)) {
       const row = made * numbersPerFile;
       const offset = madeAt + (numbers[row] ?? 0);
@@ -123,12 +156,13 @@ export function* extendIndex(
       pathAt += path.length + 1;
       made += 1;
       path = nextPath();
+      yield;
     }
   };
 
   for (const [ordinal, file] of index.files.entries()) {
     yield;
-    addMadeBefore(file.path);
+    yield* addMadeBefore(file.path);
     if (made < madeCount && path === file.path) return undefined;
     const row = rowOfPage(page);
     if (page >= pageCount || pages[row] !== ordinal) {
@@ -143,9 +177,9 @@ export function* extendIndex(
     end += size;
     page += 1;
   }
-  addMadeBefore(undefined);
+  yield* addMadeBefore(undefined);
   starts[pageCount] = end;
   if (page < pageCount) return undefined;
-  const parts = { starts, sources, rows: pages, lines: Buffer.from(lines, 'latin1'), madeAt };
+  const parts = { starts, sources, rows: pages, lines: bufferOver(lines), madeAt };
   return { index: { ...index, files }, parts };
 }

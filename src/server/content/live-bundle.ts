@@ -6,7 +6,8 @@ import type { BundleIndex } from '#bundle/bundle-index.ts';
 import { declarationBytes, namesCharset, typeOfText } from '#bundle/declared-charset.ts';
 import type { StoredBundle } from '#bundle/store/stored-bundle.ts';
 import type { ContentEncoding } from '../http/content-encoding.ts';
-import type { Additions } from './additions.ts';
+import type { Additions, ExtensionCounts, MadeFeature } from './additions.ts';
+import type { MarkdownTwins } from './markdown-twins.ts';
 import { buildRouteTable, type FileRoute, type RouteTable } from './route-table.ts';
 import type { Variant, VariantTable } from './variant-table.ts';
 
@@ -16,17 +17,13 @@ export interface Extension {
   /** Of the bundle's files too, where they were: what was found before is still read. */
   readonly pack: StoredBundle;
   readonly additions: Additions;
+  /** What was made. */
+  readonly features: readonly MadeFeature[];
   /** That the addresses in the lines of pages begin with. */
   readonly basePath: string;
+  /** `undefined` where no Markdown was made. */
+  readonly twins: MarkdownTwins | undefined;
   readonly counts: ExtensionCounts;
-}
-
-export interface ExtensionCounts {
-  readonly files: number;
-  /** Pages with a line. */
-  readonly pages: number;
-  /** On disk. */
-  readonly sizeBytes: number;
 }
 
 export interface LiveBundle {

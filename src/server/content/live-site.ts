@@ -4,6 +4,7 @@
 
 import type { ContentEncoding } from '../http/content-encoding.ts';
 import type { LiveBundle } from './live-bundle.ts';
+import type { MarkdownTwins } from './markdown-twins.ts';
 import type { FileRoute, Route } from './route-table.ts';
 import type { Variant } from './variant-table.ts';
 
@@ -29,6 +30,8 @@ export type PublishedName = Pick<ServedVersion, 'version' | 'basePath'>;
 export interface SiteLookup {
   find(path: string): Route | undefined;
   findNotFoundPage(path: string): FileRoute | undefined;
+  /** `undefined` while the pages have no Markdown. */
+  readonly twins: MarkdownTwins | undefined;
   /** Every version that is served has the same bytes under this file's name, so the name may be that of the content. */
   isUnchanged(route: FileRoute): boolean;
   /** `undefined` while the start of the file was not read. */
@@ -92,16 +95,18 @@ export interface LiveSite {
  * @param onActive is called with every bundle that has become active, and the path under which it is reached; again where that
  *   changes
  * @param fixedBasePath of `--base-path`; `undefined`: the one of the active bundle
+ * @param isOfOneVersion paths that are not found in former bundles, in addition to pages
  */
 export function createLiveSite(
   keep: number,
   onActive: (bundle: LiveBundle, basePath: string) => void = () => {},
   fixedBasePath?: string,
+  isOfOneVersion: (path: string) => boolean = () => false,
 ): LiveSite {
   let view: SiteView | undefined;
   let swaps = 0;
   const viewOf = (active: ServedVersion, previous: readonly ServedVersion[]): SiteView =>
-    createView(active, previous, fixedBasePath ?? active.basePath ?? '');
+    createView(active, previous, fixedBasePath ?? active.basePath ?? '', isOfOneVersion);
   const show = (active: ServedVersion, former: readonly ServedVersion[]): void => {
     const others = former.filter(({ bundle }) => bundle !== active.bundle);
     const previous = others
@@ -146,14 +151,20 @@ export function createLiveSite(
 }
 
 /** Files of a search that are not named by their content: those of a former version lead to its pages. */
-const ofOneVersion: ReadonlySet<string> = new Set(['/_sx/search/index.js', '/_sx/search/search.js']);
+const searchOfOneVersion: ReadonlySet<string> = new Set(['/_sx/search/index.js', '/_sx/search/search.js']);
 
-function createView(active: ServedVersion, previous: readonly ServedVersion[], basePath: string): SiteView {
+function createView(
+  active: ServedVersion,
+  previous: readonly ServedVersion[],
+  basePath: string,
+  isOfOneVersion: (path: string) => boolean,
+): SiteView {
   const { routes } = active.bundle;
+  const twins = active.bundle.extension()?.twins;
   const bundles = new Map([active, ...previous].map(({ bundle }) => [bundle.digest, bundle]));
   // Asked one after another, latest first: joining their tables would take as long as they are large.
   const findRetained = (path: string): FileRoute | undefined => {
-    if (ofOneVersion.has(path)) return undefined;
+    if (searchOfOneVersion.has(path) || isOfOneVersion(path)) return undefined;
     for (const { bundle } of previous) {
       const route = bundle.routes.findAsset(path);
       if (route !== undefined) return route;
@@ -164,7 +175,8 @@ function createView(active: ServedVersion, previous: readonly ServedVersion[], b
     active,
     basePath,
     previous,
-    find: (path) => routes.find(path) ?? findRetained(path),
+    twins,
+    find: (path) => routes.find(path) ?? twins?.findByName(path) ?? findRetained(path),
     findNotFoundPage: (path) => routes.findNotFoundPage(path),
     isUnchanged: ({ entityTag, file }) =>
       [active, ...previous].every(({ bundle }) => {

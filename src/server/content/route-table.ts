@@ -46,7 +46,9 @@ export interface RouteTable {
   find(path: string): Route | undefined;
   /** The page of the nearest `404.html`, from the path's own folder upwards. */
   findNotFoundPage(path: string): FileRoute | undefined;
-  /** A file of exactly this path that is not a page. */
+  /** A file of exactly this path. */
+  findFile(path: string): FileRoute | undefined;
+  /** The same, unless it is a page. */
   findAsset(path: string): FileRoute | undefined;
   /** Number of files that can be asked for. */
   readonly size: number;
@@ -163,6 +165,7 @@ function createRouteTable(
       const page = nearestNotFoundPage(composedForm(path));
       return page === undefined ? undefined : fileAt(page);
     },
+    findFile: fileAt,
     findAsset: (path) => {
       const route = fileAt(path);
       return route === undefined || isDocument(route.file.path) ? undefined : route;

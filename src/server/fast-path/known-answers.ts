@@ -1,12 +1,13 @@
 // Answers that were decided before, found by the text of their request: most requests differ from an earlier one in
 // nothing that matters. Holds what `reply` planned for a plain GET of a whole file, with its head as text, never a body.
-// Refuses requests with a condition or a query, whose texts seldom come again, and everything that is no file's 200.
+// Refuses requests with a condition or a query, whose texts seldom come again, those for Markdown, and everything that is no file's 200.
 // Invariant: an answer found here is the one that would be planned now. A swap, and new variants, forget them all.
 
 import type { FileBody } from '../answer/body-at-once.ts';
 import type { SiteView } from '../content/live-site.ts';
 import type { VariantTable } from '../content/variant-table.ts';
 import { acceptedForms, type FileForm } from '../http/content-encoding.ts';
+import { prefersMarkdown } from '../http/media-type.ts';
 import type { PlainRequest } from './plain-request.ts';
 
 export interface KnownAnswer {
@@ -123,9 +124,12 @@ function createGeneration(): Generation {
   };
 }
 
-function isRepeatable({ method, target, ifMatch, ifNoneMatch, range, ifRange }: PlainRequest): boolean {
+/** Those that are kept differ in the forms that they accept alone. */
+function isRepeatable(request: PlainRequest): boolean {
+  const { method, target, accept, ifMatch, ifNoneMatch, range, ifRange } = request;
   const isConditional = ifMatch ?? ifNoneMatch ?? range ?? ifRange;
-  return method === 'GET' && isConditional === undefined && !target.includes('?');
+  const isPlain = method === 'GET' && isConditional === undefined && !target.includes('?');
+  return isPlain && !prefersMarkdown(accept);
 }
 
 /** Without the text that it was cut from, or the parts that it was joined from: both would stay in memory. */

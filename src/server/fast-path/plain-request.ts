@@ -50,6 +50,7 @@ const known: ReadonlyMap<string, keyof Fields> = new Map([
   ['if-none-match', 'ifNoneMatch'],
   ['range', 'range'],
   ['if-range', 'ifRange'],
+  ['accept', 'accept'],
   ['accept-encoding', 'acceptEncoding'],
 ]);
 
@@ -74,7 +75,7 @@ export function readPlainRequest(text: string): PlainRequest | undefined {
   const fields = readFields(text, fieldsAt);
   if (fields?.host === undefined || !isHostValue(fields.host)) return undefined;
   if (fields.connection !== undefined && fields.connection.toLowerCase() !== 'keep-alive') return undefined;
-  const { ifMatch, ifNoneMatch, range, ifRange, acceptEncoding } = fields;
+  const { ifMatch, ifNoneMatch, range, ifRange, accept, acceptEncoding } = fields;
   return {
     method: method === 'HEAD' ? 'HEAD' : 'GET',
     target,
@@ -82,6 +83,7 @@ export function readPlainRequest(text: string): PlainRequest | undefined {
     ifNoneMatch,
     range,
     ifRange,
+    accept,
     acceptEncoding,
   };
 }
@@ -94,6 +96,7 @@ interface Fields {
   ifNoneMatch: string | undefined;
   range: string | undefined;
   ifRange: string | undefined;
+  accept: string | undefined;
   acceptEncoding: string | undefined;
 }
 
@@ -106,6 +109,7 @@ function readFields(text: string, from: number): Fields | undefined {
     ifNoneMatch: undefined,
     range: undefined,
     ifRange: undefined,
+    accept: undefined,
     acceptEncoding: undefined,
   };
   let count = 0;

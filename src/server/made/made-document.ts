@@ -1,5 +1,5 @@
 // The list of made files as it is stored with their pack. First line: format and SHA-256 of the rest; then JSON. It names the
-// bundle, the program that made them, the base path of the lines and the pack's hash.
+// bundle, the features, the program that made them, the base path of the lines and the pack's hash.
 // Invariant: what is parsed is what was formatted; one changed byte anywhere returns `undefined`.
 
 import * as z from 'zod/mini';
@@ -7,17 +7,23 @@ import type { BundleIndex } from '#bundle/bundle-index.ts';
 import { readSealed, sealText } from '#bundle/store/index-document.ts';
 import { version } from '#platform/runtime/version.ts';
 import { readJson } from '#platform/wire/json-text.ts';
-import type { AdditionRows } from '../content/additions.ts';
+import { type AdditionRows, type ExtensionCounts, madeFeatures } from '../content/additions.ts';
 import type { MadeTask } from './made-task.ts';
 
 /** Another program may make other files of the same pages. */
-const format = `static-export-made/1 ${version}`;
+const format = `static-export-made/2 ${version}`;
 
 const count = z.int().check(z.nonnegative());
 const hash = z.string().check(z.regex(/^[0-9a-f]{64}$/));
+const counts = { files: count, pages: count, sizeBytes: count };
 const document = z.object({
   digest: hash,
+  features: z.array(z.enum(madeFeatures)),
   basePath: z.string(),
+  counts: z.object({
+    search: z.object(counts),
+    markdown: z.object({ ...counts, leftOutPages: count }),
+  }),
   packBytes: count,
   packSha256: hash,
   lines: z.string(),
@@ -29,22 +35,21 @@ const document = z.object({
 
 export interface MadeDocument {
   readonly rows: AdditionRows;
+  readonly counts: ExtensionCounts;
   readonly packSha256: string;
 }
 
+type Named = Pick<MadeTask, 'digest' | 'features' | 'basePath'>;
+
 export function formatMade(
-  { digest, basePath }: Pick<MadeTask, 'digest' | 'basePath'>,
-  { rows, packSha256 }: MadeDocument,
+  { digest, features, basePath }: Named,
+  { rows, counts, packSha256 }: MadeDocument,
 ): string {
   const { pages, files, lines, packBytes } = rows;
   return sealText(
     format,
     JSON.stringify({
-      digest,
-      basePath,
-      packBytes,
-      packSha256,
-      lines,
+      ...{ digest, features, basePath, counts, packBytes, packSha256, lines },
       pages: pages.map(({ ordinal, at, lineAt, lineSize, sha256 }) => [
         ordinal,
         at,
@@ -57,16 +62,17 @@ export function formatMade(
   );
 }
 
-/** @returns `undefined` where it is not of this bundle, this program and this base path */
+/** @returns `undefined` where it is not of this bundle, these features, this program and this base path */
 export function parseMade(
   text: string,
-  { digest, basePath }: Pick<MadeTask, 'digest' | 'basePath'>,
+  { digest, features, basePath }: Named,
   index: BundleIndex,
 ): MadeDocument | undefined {
   const parsed = document.safeParse(readJson(readSealed(format, text)));
   if (!parsed.success) return undefined;
-  const { pages, files, lines, packBytes, packSha256, ...rest } = parsed.data;
+  const { pages, files, lines, packBytes, packSha256, counts, ...rest } = parsed.data;
   if (rest.digest !== digest || rest.basePath !== basePath) return undefined;
+  if (rest.features.join() !== features.join()) return undefined;
   const isInside =
     pages.every(
       ([ordinal, at, lineAt, lineSize]) =>
@@ -81,5 +87,5 @@ export function parseMade(
     lines,
     packBytes,
   };
-  return { rows, packSha256 };
+  return { rows, counts, packSha256 };
 }

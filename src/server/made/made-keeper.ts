@@ -1,5 +1,5 @@
-// Gives the active bundle the files that are made from it, and its pages their line: a thread finds them on disk or makes them, and
-// the site shows them from then on. Owns the thread: one at a time, ended when another bundle becomes active.
+// Gives the active bundle the files that are made from it, a search or Markdown, and its pages their line: a thread finds them on disk or
+// makes them, and the site shows them from then on. Owns the thread: one at a time, ended when another bundle becomes active.
 // Invariant: whatever the thread does (fails, crashes, is too late), the site goes on with the bundle as it is.
 
 import { join } from 'node:path';
@@ -8,19 +8,20 @@ import type { Clock } from '#platform/runtime/clock.ts';
 import type { Logger } from '#platform/runtime/logger.ts';
 import { runTask } from '#platform/runtime/task.ts';
 import { PublishableError, publishableCode, publishableMessage } from '#platform/wire/publishable-error.ts';
-import { type Additions, extendIndex } from '../content/additions.ts';
+import { extendIndex, type MadeFeature, madeFeatures } from '../content/additions.ts';
 import { createExtendedPack } from '../content/extended-pack.ts';
 import type { Extension, LiveBundle } from '../content/live-bundle.ts';
 import type { LiveSite } from '../content/live-site.ts';
+import { createMarkdownTwins } from '../content/markdown-twins.ts';
 import { buildRouteTableInSlices, pathsPerSlice } from '../content/route-table.ts';
 import type { BundleServerFlags } from '../server-flags.ts';
 import { createBundleWork, describeWork, untilProven } from './bundle-work.ts';
-import type { MadeTask, PreparedFiles } from './made-task.ts';
+import { featureWords, type MadeTask, type PreparedFiles } from './made-task.ts';
 import { madeNames } from './stored-addition.ts';
 
 export type MadeSettings = Pick<
   BundleServerFlags,
-  'store' | 'search' | 'encodingCpu' | 'maxBundleSize' | 'serveDotfiles'
+  'store' | MadeFeature | 'encodingCpu' | 'maxBundleSize' | 'serveDotfiles'
 >;
 
 /** Rejects with what the thread threw, or with the signal's reason. */
@@ -37,6 +38,7 @@ export interface MadeKeeperPorts {
 
 /** `own`: the bundle has a search of its own, which stays as it is. */
 export type MadeState = 'off' | 'idle' | 'making' | 'ready' | 'own' | 'failed';
+export type MadeStates = Readonly<Record<MadeFeature, MadeState>>;
 
 export interface MadeKeeper {
   /**
@@ -46,38 +48,59 @@ export interface MadeKeeper {
    * @returns a promise that resolves when they are served or will not be; it never rejects
    */
   readonly prepareFor: (bundle: LiveBundle, basePath: string) => Promise<void>;
-  readonly state: () => MadeState;
+  readonly states: () => MadeStates;
   /** Resolves when the thread is gone. */
   readonly stop: () => Promise<void>;
 }
 
 export function createMadeKeeper(settings: MadeSettings, ports: MadeKeeperPorts): MadeKeeper {
-  const work = createBundleWork<MadeState>(settings.search ? 'idle' : 'off');
+  const features = madeFeatures.filter((one) => settings[one]);
+  const work = createBundleWork<MadeStates>(statesOf(features, 'idle'));
   const prepareFor = async (bundle: LiveBundle, basePath: string): Promise<void> => {
     work.giveUp();
-    if (work.state() === 'off') return;
+    if (features.length === 0) return;
     const known = bundle.extension();
     if (known?.basePath === basePath) {
-      work.settle('ready');
+      work.settle(statesOf(features, 'ready', known.features));
       return;
     }
     if (known !== undefined) {
       bundle.extend(undefined);
       ports.site.refresh();
     }
-    await work.begin('making', (signal) => attachFiles(bundle, basePath, settings, ports, signal));
+    await work.begin(statesOf(features, 'making'), (signal) =>
+      attachFiles({ bundle, basePath, features }, settings, ports, signal),
+    );
   };
-  return { prepareFor, state: work.state, stop: work.stop };
+  return { prepareFor, states: work.state, stop: work.stop };
+}
+
+/** @param served those that the bundle does not have of its own */
+function statesOf(
+  features: readonly MadeFeature[],
+  state: MadeState,
+  served: readonly MadeFeature[] = features,
+): MadeStates {
+  const stateOf = (feature: MadeFeature): MadeState => {
+    if (!features.includes(feature)) return 'off';
+    return served.includes(feature) ? state : 'own';
+  };
+  return { search: stateOf('search'), markdown: stateOf('markdown') };
+}
+
+interface Wanted {
+  readonly bundle: LiveBundle;
+  readonly basePath: string;
+  readonly features: readonly MadeFeature[];
 }
 
 /** Never rejects. */
 async function attachFiles(
-  bundle: LiveBundle,
-  basePath: string,
+  { bundle, basePath, features }: Wanted,
   settings: MadeSettings,
   { make, site, clock, logger, pause }: MadeKeeperPorts,
   signal: AbortSignal,
-): Promise<'ready' | 'own' | 'failed'> {
+): Promise<MadeStates> {
   const { digest } = bundle;
   const described = describeWork(bundle, settings);
   const { folder } = described;
@@ -86,12 +109,14 @@ async function attachFiles(
   try {
     // Pages with lines are read without a check of their own.
     await untilProven(bundle, signal);
-    const { additions, isFound } = await make({ ...described, basePath }, signal);
-    if (additions === undefined) {
+    const prepared = await make({ ...described, features, basePath }, signal);
+    const { isFound, counts } = prepared;
+    const states = statesOf(features, 'ready', prepared.features);
+    if (states.search === 'own') {
       logger.info({ digest }, 'the bundle has a search of its own; no other is added');
-      return 'own';
     }
-    const extension = await openExtension(bundle, additions, { folder, basePath, serveDotfiles, pause });
+    if (prepared.additions === undefined) return states;
+    const extension = await openExtension(bundle, prepared, { folder, basePath, serveDotfiles, pause });
     if (signal.aborted) {
       await extension.pack.close();
       signal.throwIfAborted();
@@ -99,16 +124,29 @@ async function attachFiles(
     bundle.extend(extension);
     site.refresh();
     const tookMs = Math.round(clock.monotonic() - began);
-    logger.info({ digest, ...extension.counts, isFound, tookMs }, 'the search of the site is served');
-    return 'ready';
+    const made = Object.fromEntries(prepared.features.map((one) => [one, counts[one]]));
+    logger.info(
+      { digest, ...made, isFound, tookMs },
+      `${featureWords(prepared.features)} of the site ${areIs(prepared.features)} served`,
+    );
+    const { leftOutPages } = counts.markdown;
+    if (leftOutPages > 0) {
+      logger.warn({ digest, leftOutPages }, 'pages of more than 8 MiB have no Markdown; split them');
+    }
+    return states;
   } catch (error) {
     if (!signal.aborted) {
       const reason = { code: publishableCode(error), reason: publishableMessage(error) };
-      logger.warn({ digest, ...reason }, 'could not make the search of the site; pages are sent without it');
+      logger.warn(
+        { digest, ...reason },
+        `could not make ${featureWords(features)} of the site; pages are sent without ${features.length === 1 ? 'it' : 'them'}`,
+      );
     }
-    return 'failed';
+    return statesOf(features, 'failed');
   }
 }
+
+const areIs = ({ length }: readonly MadeFeature[]): string => (length === 1 ? 'is' : 'are');
 
 interface ExtensionSource {
   readonly folder: string;
@@ -119,9 +157,11 @@ interface ExtensionSource {
 
 async function openExtension(
   { stored }: LiveBundle,
-  additions: Additions,
+  { additions, features, counts }: PreparedFiles,
   { folder, basePath, serveDotfiles, pause }: ExtensionSource,
 ): Promise<Extension> {
+  const foreign = new PublishableError('MadeFilesForeign', 'the made files are of another bundle');
+  if (additions === undefined) throw foreign;
   const extending = extendIndex(stored.index, additions);
   let step = extending.next();
   for (let handled = 1; step.done !== true; handled += 1) {
@@ -129,18 +169,12 @@ async function openExtension(
     step = extending.next();
   }
   const extended = step.value;
-  if (extended === undefined) {
-    throw new PublishableError('MadeFilesForeign', 'the made files are of another bundle');
-  }
+  if (extended === undefined) throw foreign;
   const routes = await buildRouteTableInSlices(extended.index, pause, serveDotfiles);
   const made = await openPack(join(folder, madeNames.pack), stored.index, undefined);
-  const { starts } = extended.parts;
-  const counts = {
-    files: extended.index.files.length - stored.index.files.length,
-    pages: starts.length - 1,
-    sizeBytes: additions.packBytes,
-  };
-  return { routes, pack: createExtendedPack(stored, made, extended), additions, basePath, counts };
+  const pack = createExtendedPack(stored, made, extended);
+  const twins = features.includes('markdown') ? createMarkdownTwins(routes, basePath) : undefined;
+  return { routes, pack, additions, features, basePath, twins, counts };
 }
 
 /** Heap of the thread. The pages that it reads, and the files that it makes, lie outside of it. */

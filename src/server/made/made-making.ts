@@ -5,7 +5,7 @@
 
 import { createHash, hash } from 'node:crypto';
 import { join } from 'node:path';
-import { type BundleIndex, isHeld } from '#bundle/bundle-index.ts';
+import { type BundleFile, type BundleIndex, isHeld } from '#bundle/bundle-index.ts';
 import type { MakeFiles } from '#bundle/made-files.ts';
 import { createPackWriter, type PackWriter } from '#bundle/store/pack.ts';
 import { systemDisk } from '#bundle/store/store-disk.ts';
@@ -13,11 +13,26 @@ import { packName } from '#bundle/store/store-layout.ts';
 import { openPack, type StoredBundle } from '#bundle/store/stored-bundle.ts';
 import type { Clock } from '#platform/runtime/clock.ts';
 import { PublishableError } from '#platform/wire/publishable-error.ts';
-import { type AdditionRows, type LinedPage, type MadeRow, packAdditions } from '../content/additions.ts';
+import {
+  type ExtensionCounts,
+  type LinedPage,
+  type MadeCounts,
+  type MadeFeature,
+  type MadeRow,
+  noCounts,
+  packAdditions,
+} from '../content/additions.ts';
+import { addressOfTwin, twinFileOf } from '../content/markdown-twins.ts';
 import { shareOfCore } from './core-share.ts';
 import { formatMade, type MadeDocument, parseMade } from './made-document.ts';
-import { type MadeTask, ownSearchFolder, type PreparedFiles } from './made-task.ts';
-import { findLinePosition, mayTakeLine, searchLine } from './page-line.ts';
+import {
+  featureWords,
+  type LoadMaker,
+  type MadeTask,
+  ownSearchFolder,
+  type PreparedFiles,
+} from './made-task.ts';
+import { markdownLine, mayTakeLine, placeLine, searchLine } from './page-line.ts';
 import {
   hashOfPack,
   keepAddition,
@@ -28,43 +43,44 @@ import {
 } from './stored-addition.ts';
 import { readStoredIndex, readVerified } from './stored-files.ts';
 
+/** By feature. */
+export type FileMakers = Readonly<Record<MadeFeature, LoadMaker>>;
+
 /**
- * @param makers whose files are made, in this order
+ * @param makers of the files; those of the task's features are loaded
  * @throws {PublishableError} after the removal of what was begun
  */
-export function prepareFiles(
-  task: MadeTask,
-  makers: readonly MakeFiles[],
-  clock: Clock,
-): Promise<PreparedFiles> {
+export function prepareFiles(task: MadeTask, makers: FileMakers, clock: Clock): Promise<PreparedFiles> {
   return orRemoveAddition(task.folder, madeNames, 'made files', async () => {
     const { index, overheadBytes } = await readStoredIndex(task, 'files');
-    if (index.files.some(({ path }) => path.startsWith(ownSearchFolder))) {
+    const hasSearch = index.files.some(({ path }) => path.startsWith(ownSearchFolder));
+    const features = task.features.filter((one) => one !== 'search' || !hasSearch);
+    if (features.length === 0) {
       await removeAddition(task.folder, madeNames);
-      return { additions: undefined, isFound: false };
+      return { features, additions: undefined, counts: noCounts, isFound: false };
     }
-    const maxBytes = task.maxBytes - overheadBytes;
-    const found = await findFiles({ ...task, maxBytes }, index);
-    const rows = found ?? (await makeAll({ ...task, maxBytes }, index, makers, clock));
-    return { additions: packAdditions(rows), isFound: found !== undefined };
+    const left = { ...task, features, maxBytes: task.maxBytes - overheadBytes };
+    const found = await findFiles(left, index);
+    const { rows, counts } = found ?? (await makeAll(left, index, makers, clock));
+    return { features, additions: packAdditions(rows), counts, isFound: found !== undefined };
   });
 }
 
 /** Those that an earlier run stored, if their hash is right and they are what would be made now. */
-async function findFiles(task: MadeTask, index: BundleIndex): Promise<AdditionRows | undefined> {
+async function findFiles(task: MadeTask, index: BundleIndex): Promise<MadeDocument | undefined> {
   const text = await systemDisk.readText(join(task.folder, madeNames.list));
   const document = text === undefined ? undefined : parseMade(text, task, index);
   if (text === undefined || document === undefined) return undefined;
   if (document.rows.packBytes + Buffer.byteLength(text) > task.maxBytes) return undefined;
-  return (await hashOfPack(task.folder, madeNames)) === document.packSha256 ? document.rows : undefined;
+  return (await hashOfPack(task.folder, madeNames)) === document.packSha256 ? document : undefined;
 }
 
 async function makeAll(
   task: MadeTask,
   index: BundleIndex,
-  makers: readonly MakeFiles[],
+  makers: FileMakers,
   clock: Clock,
-): Promise<AdditionRows> {
+): Promise<MadeDocument> {
   const { folder, maxBytes, cpuPercent } = task;
   // Variants of an earlier run are of other bytes, and would count towards the limit.
   await removeAddition(folder, variantNames);
@@ -73,76 +89,140 @@ async function makeAll(
   const pack = createPackWriter(join(folder, madeNames.nextPack));
   const rest = shareOfCore(cpuPercent, clock);
   try {
-    const made = await makeFiles(bundle, makers, { pack, maxBytes, rest });
-    const lines = searchLine(task.basePath);
-    const pages = await placeLines(bundle, lines, rest);
+    const made = await makeFiles(task, bundle, makers, { pack, rest });
+    const { pages, lines, counts } = await placeLines(task, bundle, made.files, rest);
     await pack.commit();
     const rows = { pages, files: made.files, lines, packBytes: pack.position };
-    const document: MadeDocument = { rows, packSha256: made.packSha256 };
+    const document: MadeDocument = {
+      rows,
+      counts: {
+        search: { ...made.counts.search, pages: counts.search },
+        markdown: { ...made.counts.markdown, pages: counts.markdown },
+      },
+      packSha256: made.packSha256,
+    };
     const text = formatMade(task, document);
-    if (pack.position + Buffer.byteLength(text) > maxBytes) throw tooLarge();
+    if (pack.position + Buffer.byteLength(text) > maxBytes) throw tooLarge(task);
     await keepAddition(folder, madeNames, text);
-    return rows;
+    return document;
   } finally {
     pack.abandon();
     await bundle.close();
   }
 }
 
-const tooLarge = (): PublishableError =>
-  new PublishableError(
+const tooLarge = ({ features }: Pick<MadeTask, 'features'>): PublishableError => {
+  const what = features.length === 1 ? featureWords(features) : 'one of them';
+  return new PublishableError(
     'MadeFilesTooLarge',
-    'the bundle and the files of its search exceed --max-bundle-size; raise it, or turn the search off',
+    `the bundle with ${featureWords(features)} exceeds --max-bundle-size; raise it, or turn ${what} off`,
   );
+};
 
 interface Making {
   readonly pack: PackWriter;
-  readonly maxBytes: number;
   /** To be awaited after each piece of the work. */
   readonly rest: () => Promise<void>;
 }
 
+interface FilesMade {
+  readonly files: readonly MadeRow[];
+  readonly counts: ExtensionCounts;
+  readonly packSha256: string;
+}
+
 async function makeFiles(
+  task: MadeTask,
   bundle: StoredBundle,
-  makers: readonly MakeFiles[],
-  { pack, maxBytes, rest }: Making,
-): Promise<{ readonly files: readonly MadeRow[]; readonly packSha256: string }> {
+  makers: FileMakers,
+  { pack, rest }: Making,
+): Promise<FilesMade> {
   const taken = new Set(bundle.index.files.map(({ path }) => path));
   const sum = createHash('sha256');
   const files: MadeRow[] = [];
+  let counts = noCounts;
+  let leftOutPages = 0;
+  const onLeftOut = (): void => {
+    leftOutPages += 1;
+  };
   // The thread ends where it is not wanted any longer.
   const { signal } = new AbortController();
-  for (const make of makers) {
-    for await (const { path, bytes } of make(bundle, { signal, rest })) {
+  const makeWith = async (make: MakeFiles): Promise<MadeCounts> => {
+    const before = { files: files.length, position: pack.position };
+    leftOutPages = 0;
+    for await (const { path, bytes } of make(bundle, { signal, rest, onLeftOut })) {
       // What the site has of its own stays.
       if (taken.has(path)) continue;
       taken.add(path);
-      if (pack.position + bytes.length > maxBytes) throw tooLarge();
+      if (pack.position + bytes.length > task.maxBytes) throw tooLarge(task);
       files.push({ path, offset: pack.position, size: bytes.length, sha256: hash('sha256', bytes, 'hex') });
       sum.update(bytes);
       pack.append(bytes);
       await rest();
     }
+    return { files: files.length - before.files, pages: 0, sizeBytes: pack.position - before.position };
+  };
+  for (const feature of task.features) {
+    const made = await makeWith(await makers[feature](task.basePath));
+    counts = { ...counts, [feature]: feature === 'markdown' ? { ...made, leftOutPages } : made };
   }
   const byPath = files.toSorted((a, b) => (a.path < b.path ? -1 : 1));
-  return { files: byPath, packSha256: sum.digest('hex') };
+  return { files: byPath, counts, packSha256: sum.digest('hex') };
+}
+
+interface PlacedLines {
+  readonly pages: readonly LinedPage[];
+  readonly lines: string;
+  /** Pages that load the search, and pages that have Markdown, with a line or without. */
+  readonly counts: Readonly<Record<MadeFeature, number>>;
 }
 
 async function placeLines(
+  { features, basePath }: MadeTask,
   bundle: StoredBundle,
-  line: string,
+  made: readonly MadeRow[],
   rest: Making['rest'],
-): Promise<readonly LinedPage[]> {
+): Promise<PlacedLines> {
+  const script = features.includes('search') ? searchLine(basePath) : '';
+  const hasMarkdown = features.includes('markdown');
+  const held = hasMarkdown ? [...bundle.index.files.filter(isHeld), ...made] : [];
+  const files = new Map<string, BundleFile>(held.map((file) => [file.path, file]));
+  const fileAt = (path: string): BundleFile | undefined => files.get(path);
+  const texts = createTexts();
   const pages: LinedPage[] = [];
+  const counts = { search: 0, markdown: 0 };
   for (const [ordinal, file] of bundle.index.files.entries()) {
-    if (!isHeld(file) || !mayTakeLine(file)) continue;
+    if (!isHeld(file)) continue;
+    const twin = hasMarkdown ? twinFileOf(file, fileAt) : undefined;
+    if (twin !== undefined) counts.markdown += 1;
+    const link = twin === undefined ? '' : markdownLine(addressOfTwin(twin.path, basePath));
+    if (!mayTakeLine(file) || link + script === '') continue;
     const body = readVerified(bundle, file);
-    const at = findLinePosition(file, body);
-    if (at !== undefined) {
-      const sum = createHash('sha256').update(body.subarray(0, at)).update(line).update(body.subarray(at));
-      pages.push({ ordinal, at, lineAt: 0, lineSize: line.length, sha256: sum.digest('hex') });
+    const line = placeLine(file, body, { link, script });
+    if (line !== undefined) {
+      const { at, text, hasScript } = line;
+      const sum = createHash('sha256').update(body.subarray(0, at)).update(text).update(body.subarray(at));
+      const lineAt = texts.add(text);
+      pages.push({ ordinal, at, lineAt, lineSize: text.length, sha256: sum.digest('hex') });
+      if (hasScript) counts.search += 1;
     }
     await rest();
   }
-  return pages;
+  return { pages, lines: texts.all(), counts };
+}
+
+/** Texts one after another, each once. */
+function createTexts() {
+  const places = new Map<string, number>();
+  let end = 0;
+  return {
+    add: (text: string): number => {
+      const known = places.get(text);
+      if (known !== undefined) return known;
+      places.set(text, end);
+      end += text.length;
+      return end - text.length;
+    },
+    all: (): string => [...places.keys()].join(''),
+  };
 }

@@ -4,9 +4,10 @@
 
 import type { BundleFile } from '#bundle/bundle-index.ts';
 import type { MadeFile, MakeFiles } from '#bundle/made-files.ts';
+import { findTwin, twinNames } from '#bundle/markdown-twin.ts';
 import { addressOfPage } from '#bundle/store/digest.ts';
 import type { StoredBundle } from '#bundle/store/stored-bundle.ts';
-import { pageFiles, readPageSource } from '../pages/bundle-pages.ts';
+import { largePageFiles, pageFiles, readPageSource } from '../pages/bundle-pages.ts';
 import { type PageText, readPageText, shownTitle, usualPageBounds } from '../pages/page-text.ts';
 import {
   createFullText,
@@ -19,14 +20,13 @@ import {
 } from './llms-text.ts';
 import { pageMarkdown } from './page-markdown.ts';
 import { type MarkdownSite, siteAddress } from './site-links.ts';
-import { twinPath, twinSpellings } from './twin-path.ts';
 
 export const llmsPath = 'llms.txt';
 export const llmsFullPath = 'llms-full.txt';
 
 /** @param site for the addresses of links */
 export function makeMarkdownFiles(site: MarkdownSite): MakeFiles {
-  return async function* (bundle, { signal, onFile, rest }): AsyncGenerator<MadeFile> {
+  return async function* (bundle, { signal, onFile, rest, onLeftOut }): AsyncGenerator<MadeFile> {
     const files = pageFiles(bundle.index);
     const taken = new Map(bundle.index.files.map((file) => [file.path, file]));
     const listedSite = await describeSite(bundle, files, site);
@@ -34,13 +34,18 @@ export function makeMarkdownFiles(site: MarkdownSite): MakeFiles {
     let unlisted = 0;
     const full = createFullText();
     const made = new Set<string>();
+    const has = (path: string): boolean => taken.has(path);
+    // A page of that address keeps it.
+    const isFree = (name: string): boolean =>
+      !made.has(name) && !has(`${name}.html`) && !has(`${name}/index.html`);
+    for (const page of largePageFiles(bundle.index)) {
+      if (findTwin(page.path, has) === undefined) onLeftOut?.(page);
+    }
     for (const [at, file] of files.entries()) {
       signal.throwIfAborted();
-      const usual = twinPath(file.path);
-      // `a.md` is that of `a.html` where `a/index.html` is another page.
-      const twin = usual !== undefined && made.has(usual) ? usual.replace(/\.md$/, '/index.md') : usual;
-      if (twin === undefined || made.has(twin)) continue;
-      const own = twinSpellings(twin).find((path) => taken.has(path));
+      const own = findTwin(file.path, has);
+      const twin = own ?? twinNames(file.path, has).find(isFree);
+      if (twin === undefined) continue;
       const html = await readPageSource(bundle, file);
       const page = readPageText(html, usualPageBounds);
       const markdown =
@@ -50,7 +55,7 @@ export function makeMarkdownFiles(site: MarkdownSite): MakeFiles {
         yield { path: twin, bytes: Buffer.from(markdown ?? '') };
       }
       if (page.isIndexed) {
-        const entry = listedPage(file.path, page, siteAddress(own ?? twin, site));
+        const entry = listedPage(file.path, page, siteAddress(twin, site));
         if (listed.length < maxLlmsPages) listed.push(entry);
         else unlisted += 1;
         if (markdown === undefined || isOptional(entry, listedSite)) full.leaveOut(entry);

@@ -11,11 +11,22 @@ import { decodeBody } from '../references/body-text.ts';
 export const maxReadPageBytes: number = 8 * 1024 * 1024;
 
 /** In the order of paths, one file for each address; `/a` of `a.html` and `/a/` of `a/index.html` are two. */
-export function pageFiles({ files }: Pick<BundleIndex, 'files'>): readonly BundleFile[] {
+export function pageFiles(index: Pick<BundleIndex, 'files'>): readonly BundleFile[] {
+  return pagesWhere(index, ({ size }) => size <= maxReadPageBytes);
+}
+
+/** Pages that are not read, in the same order. */
+export function largePageFiles(index: Pick<BundleIndex, 'files'>): readonly BundleFile[] {
+  return pagesWhere(index, ({ size }) => size > maxReadPageBytes);
+}
+
+function pagesWhere(
+  { files }: Pick<BundleIndex, 'files'>,
+  isWanted: (file: BundleFile) => boolean,
+): readonly BundleFile[] {
   const pages = new Map<string, BundleFile>();
   for (const file of files) {
-    if (addressOfPage(file) === undefined || isHiddenFile(file.path) || file.size > maxReadPageBytes)
-      continue;
+    if (addressOfPage(file) === undefined || isHiddenFile(file.path) || !isWanted(file)) continue;
     const address = file.path.replace(/\.html?$/i, '').replace(/(^|\/)index$/i, '$1');
     if (!pages.has(address)) pages.set(address, file);
   }

@@ -92,7 +92,9 @@ async function addFiles(
       for await (const piece of read()) writer.append(piece);
     }
     const added: string[] = [];
-    for await (const { path, bytes } of make(bundle, context)) {
+    const leftOut: string[] = [];
+    const onLeftOut = ({ path }: BundleFile): void => void leftOut.push(path);
+    for await (const { path, bytes } of make(bundle, { ...context, onLeftOut })) {
       if (rows.has(path)) throw new Error('a made file has the path of one that the site has');
       const row = { path, size: bytes.length, sha256: hash('sha256', bytes, 'hex') };
       rows.set(path, { ...row, offset: writer.position });
@@ -102,9 +104,12 @@ async function addFiles(
     writer.finish();
     const files = sortFiles([...rows.values()]);
     const content = { digest: digestOf(files), pages: countPages(files), sizeBytes: sizeOf(files) };
-    return { outcome: { added }, index: { ...content, notes: index.notes, report: index.report, files } };
+    const outcome = { added, leftOut: { count: leftOut.length, examples: leftOut.slice(0, mostExamples) } };
+    return { outcome, index: { ...content, notes: index.notes, report: index.report, files } };
   } finally {
     writer.abandon();
     await bundle.close();
   }
 }
+
+const mostExamples = 5;

@@ -45,9 +45,12 @@ export type AddedSearch = Pick<
   'isChanged' | 'linedPages' | 'withoutLine' | 'languages' | 'searchBytes'
 >;
 
-/** Paths of files that were made. */
+/** Paths. */
 export interface AddedFiles {
+  /** Of files that were made. */
   readonly added: readonly string[];
+  /** Pages that are too large to be read, and the first of them. */
+  readonly leftOut: { readonly count: number; readonly examples: readonly string[] };
 }
 
 export type RepairedOutcome = Omit<RepairPlan, 'files'>;

@@ -14,7 +14,7 @@ import { bundleFolder } from '#bundle/store/store-layout.ts';
 import { systemClock } from '#platform/runtime/clock.ts';
 import { prepareFiles } from '#server/made/made-making.ts';
 import { prepareVariants } from '#server/variants/variant-making.ts';
-import { listPages } from '../../support/list-pages.ts';
+import { madeByLists } from '../../support/list-pages.ts';
 import { noise } from '../../support/noise.ts';
 import { spread } from '../../support/spread.ts';
 import { putBundle, readText } from '../../support/store-builder.ts';
@@ -149,7 +149,8 @@ export function killVariants(mostKills: number): Promise<void> {
 export function killMadeFiles(mostKills: number): Promise<void> {
   const prepare = async (folder: string, digest: string): Promise<boolean> => {
     const task = { folder, digest, basePath: '', cpuPercent: 100, maxBytes: 2 ** 30 };
-    return (await prepareFiles(task, [listPages], systemClock)).isFound;
+    const features = ['search'] as const;
+    return (await prepareFiles({ ...task, features }, madeByLists, systemClock)).isFound;
   };
   return killAddition({ child: 'made-crash-child.ts', prepare, names: ['made', 'made-index'] }, mostKills);
 }

@@ -7,11 +7,11 @@ countPromises();
 const [folder = '', digest = ''] = process.argv.slice(2);
 const { prepareFiles } = await import('#server/made/made-making.ts');
 const { systemClock } = await import('#platform/runtime/clock.ts');
-const { listPages } = await import('../../support/list-pages.ts');
+const { madeByLists } = await import('../../support/list-pages.ts');
 
 await prepareFiles(
-  { folder, digest, basePath: '', cpuPercent: 100, maxBytes: 2 ** 30 },
-  [listPages],
+  { folder, digest, features: ['search'], basePath: '', cpuPercent: 100, maxBytes: 2 ** 30 },
+  madeByLists,
   systemClock,
 );
 console.log(stepsTaken());

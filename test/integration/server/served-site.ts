@@ -27,6 +27,13 @@ const statusShape = z.object({
   swaps: z.number(),
   encodings: z.object({ state: z.string() }),
   search: z.object({ state: z.string(), files: z.number(), pages: z.number(), sizeBytes: z.number() }),
+  markdown: z.object({
+    state: z.string(),
+    files: z.number(),
+    pages: z.number(),
+    sizeBytes: z.number(),
+    leftOutPages: z.number(),
+  }),
   source: z.object({
     kind: z.enum(['disk', 'peer', 'mirror', 'link']).nullable(),
     state: z.string(),

@@ -4,6 +4,10 @@ import { createHash } from 'node:crypto';
 import type { BundleFile, BundleIndex } from '#bundle/bundle-index.ts';
 import type { PendingCheck } from '#bundle/store/pending-check.ts';
 import type { Activation, PackedBytes, StoredBundle } from '#bundle/store/stored-bundle.ts';
+import { noCounts, packAdditions } from '#server/content/additions.ts';
+import type { Extension } from '#server/content/live-bundle.ts';
+import { createMarkdownTwins } from '#server/content/markdown-twins.ts';
+import { buildRouteTable } from '#server/content/route-table.ts';
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
@@ -67,5 +71,18 @@ export function storedBundle(
     breakDisk: () => {
       broken = true;
     },
+  };
+}
+
+/** What is served of a bundle whose pages have Markdown of their own, with --markdown. */
+export function markdownExtension(stored: StoredBundle, basePath = ''): Extension {
+  const routes = buildRouteTable(stored.index);
+  const rows = { pages: [], files: [], lines: '', packBytes: 0 };
+  return {
+    ...{ routes, basePath, pack: { ...stored, close: async () => {} } },
+    additions: packAdditions(rows),
+    features: ['markdown'],
+    twins: createMarkdownTwins(routes, basePath),
+    counts: noCounts,
   };
 }

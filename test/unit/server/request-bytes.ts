@@ -7,6 +7,8 @@ const target = fc.constantFrom(
     '/',
     '/page',
     '/page.html',
+    '/page.md',
+    '/page/index.html.md',
     '/digits.bin',
     '/digits.bin',
     '/folder',
@@ -41,6 +43,8 @@ const target = fc.constantFrom(
 const plainField = fc.constantFrom(
   ...[
     'Accept: */*',
+    'Accept: text/markdown',
+    'accept: text/html, text/markdown;q=0.9',
     'User-Agent: x y/1',
     'Cookie: a=b',
     'accept-language:en',

@@ -83,6 +83,8 @@ test('a scrape shows replies by class, downloads by outcome, and the bundle bein
     'bundle_server_variant_files{encoding="gzip"} 3',
     'bundle_server_variant_bytes 99',
     'bundle_server_search_pages 0',
+    'bundle_server_markdown_pages 0',
+    'bundle_server_markdown_bytes 0',
     `bundle_server_store_bytes ${3 + 14 + 2 * 99}`,
     'bundle_server_active_bundle_activation_timestamp_seconds 1700000001',
     'bundle_server_response_body_bytes_total 50',

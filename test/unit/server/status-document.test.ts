@@ -13,9 +13,9 @@ import { reasonOf, type SourceProgress, startingProgress } from '#server/source/
 import { statusDocument } from '#server/status-document.ts';
 import { storedBundle } from './fixtures.ts';
 
-const idle = { variants: 'idle', search: 'idle', agents: undefined } as const;
-const making = { variants: 'making', search: 'off', agents: undefined } as const;
-const noSearch = { files: 0, pages: 0, sizeBytes: 0 };
+const idle = { variants: 'idle', search: 'idle', markdown: 'idle', agents: undefined } as const;
+const making = { variants: 'making', search: 'off', markdown: 'off', agents: undefined } as const;
+const none = { files: 0, pages: 0, sizeBytes: 0 };
 const at = Date.parse('2026-11-21T10:00:00.789Z');
 
 test('an instant reads as in the operator’s status and in bundle.json: UTC, whole seconds', () => {
@@ -35,7 +35,8 @@ test('before a bundle is served /status says what the server waits for', () => {
     previous: [],
     swaps: 0,
     encodings: { state: 'idle', files: null, sizeBytes: 0 },
-    search: { state: 'idle', ...noSearch },
+    search: { state: 'idle', ...none },
+    markdown: { state: 'idle', ...none, leftOutPages: 0 },
     agents: null,
     insights: null,
     source: {
@@ -121,7 +122,8 @@ test('while a version is served /status has it, the former ones, and the state o
     ],
     swaps: 1,
     encodings: { state: 'making', files: null, sizeBytes: 0 },
-    search: { state: 'off', ...noSearch },
+    search: { state: 'off', ...none },
+    markdown: { state: 'off', ...none, leftOutPages: 0 },
     agents: null,
     insights: null,
     source: {

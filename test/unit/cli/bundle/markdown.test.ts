@@ -53,6 +53,22 @@ test('a person reads what was added', async (t) => {
   assert.match(stdout, /^Added: {3}2 Markdown files, llms\.txt, llms-full\.txt$/m);
 });
 
+test('pages that are too large for Markdown are named on the screen and in JSON, unless the site has their Markdown', async (t) => {
+  const at = (name: string): string => join(temporaryFolder(t), name);
+  const large = `<title>Large</title><main><h1>Large</h1>${'<p>word</p>'.repeat(800_000)}</main>`;
+  const archive = at('site.tar');
+  writeFileSync(archive, tarOf({ ...site, 'site/large.html': large, 'site/own.html': large }));
+  const { code, document } = await markdown(archive, '--to', at('a.tar'));
+  assert.equal(code, 0);
+  assert.deepEqual(document.withoutMarkdown, { count: 1, examples: ['large.html'] });
+  const { stdout } = await runInProcess(['bundle', 'markdown', archive, '--to', at('b.tar')]);
+  const words = stdout.replace(/\s+/g, ' ');
+  assert.match(
+    words,
+    /Warning: 1 page of more than 8 MiB gets no Markdown, such as large\.html\. Split such a page/,
+  );
+});
+
 test('a host that is an address and a base path with dots are refused before the archive is read', async (t) => {
   const none = join(temporaryFolder(t), 'none.tar');
   for (const [flag, value, message] of [

@@ -4,6 +4,8 @@ import assert from 'node:assert/strict';
 import { validateHeaderValue } from 'node:http';
 import { test } from 'node:test';
 import { planReply, type Reply, type RequestFields, siteHeaders } from '#server/answer/reply.ts';
+import type { SiteLookup } from '#server/content/live-site.ts';
+import { createMarkdownTwins } from '#server/content/markdown-twins.ts';
 import { buildRouteTable, type FileRoute, type RouteTable } from '#server/content/route-table.ts';
 import type { ContentEncoding } from '#server/http/content-encoding.ts';
 import { variantTagOf } from '#server/http/entity-tag.ts';
@@ -14,8 +16,9 @@ import { words } from '../../../support/words.ts';
 import { bundleOf } from '../fixtures.ts';
 
 /** Forms exist for those pages whose path is listed. */
-const withForms = (table: RouteTable, ...variant: readonly string[]) => ({
+const withForms = (table: RouteTable, ...variant: readonly string[]): SiteLookup => ({
   ...table,
+  twins: undefined,
   isUnchanged: () => true,
   contentTypeOf: ({ contentType }: FileRoute): string | undefined => contentType,
   findVariant: ({ file, entityTag }: FileRoute, encoding: ContentEncoding) =>
@@ -39,7 +42,7 @@ const bare = tableOf(['index.html']);
 
 interface Asked extends Partial<RequestFields> {
   readonly target?: string;
-  readonly site?: ReturnType<typeof withForms> | undefined;
+  readonly site?: SiteLookup | undefined;
   readonly basePath?: string;
 }
 
@@ -52,6 +55,7 @@ function ask(asked: Asked): Reply {
       ifNoneMatch: undefined,
       range: undefined,
       ifRange: undefined,
+      accept: undefined,
       acceptEncoding: undefined,
       ...facts,
     },
@@ -201,6 +205,7 @@ test('every answer of an air-gapped site has a policy against other hosts', () =
     ifNoneMatch: undefined,
     range: undefined,
     ifRange: undefined,
+    accept: undefined,
     acceptEncoding: undefined,
   };
   for (const target of ['/', '/no', '/%', '/guides']) {
@@ -230,8 +235,10 @@ test('whatever files and requests are called, every header can be sent and every
       bytes,
       bytes,
       (paths, query, range, match) => {
-        const odd = tableOf([...paths, ...paths.map((one) => `${one}/index.html`)]);
-        for (const one of [...paths, 'no']) {
+        const files = paths.flatMap((one) => [one, `${one}/index.html`, `${one}/index.html.md`]);
+        const table = buildRouteTable(bundleOf(files));
+        const odd = { ...withForms(table), twins: createMarkdownTwins(table, `/${query}`) };
+        for (const one of [...files, 'no']) {
           const reply = planReply(
             {
               method: 'GET',
@@ -239,6 +246,7 @@ test('whatever files and requests are called, every header can be sent and every
               ifNoneMatch: match,
               range: `bytes=${range}`,
               ifRange: undefined,
+              accept: query,
               acceptEncoding: undefined,
             },
             { outcome: 'path', path: `/${one}`, query: `?${query}` },

@@ -16,11 +16,14 @@ import type { AnswerPlainly } from '#server/fast-path/plain-connections.ts';
 import { readPlainRequest } from '#server/fast-path/plain-request.ts';
 import * as fc from '../../../support/properties.ts';
 import { words } from '../../../support/words.ts';
-import { storedBundle } from '../fixtures.ts';
+import { markdownExtension, storedBundle } from '../fixtures.ts';
 
 const page = 'a page that is worth compressing. '.repeat(30);
 const versions: readonly Readonly<Record<string, string>>[] = [
-  { 'page.html': page, 'old.0123abcd.js': 'hashed', 'a b.html': 'spaced', '404.html': 'none here' },
+  {
+    ...{ 'page.html': page, 'page.md': '# page', 'old.0123abcd.js': 'hashed', 'a b.html': 'spaced' },
+    '404.html': 'none here',
+  },
   { 'page.html': `${page}2`, 'new.0123abcd.js': 'hashed', 'folder/index.html': 'in a folder' },
 ];
 const compressed = 'compressed, or so it seems';
@@ -62,7 +65,9 @@ function askOf(answer: AnswerPlainly, text: string): string {
   return `${answered} ${sent}`;
 }
 
-const targets = words('/page /page.html /old.0123abcd.js /new.0123abcd.js /a%20b /folder /no /page?x');
+const targets = words(
+  '/page /page.html /page.md /page/index.html.md /old.0123abcd.js /new.0123abcd.js /a%20b /folder /no /page?x',
+);
 const fieldLines = [
   '',
   'Accept-Encoding: br\r\n',
@@ -70,6 +75,8 @@ const fieldLines = [
   'User-Agent: x\r\nAccept-Encoding: br\r\n',
   'If-None-Match: *\r\n',
   'Range: bytes=1-2\r\n',
+  'Accept: text/markdown\r\n',
+  'Accept: text/html, text/markdown;q=0.5\r\nAccept-Encoding: br\r\n',
 ];
 const textOf = (target: string, fields = '', method = 'GET'): string =>
   `${method} ${target} HTTP/1.1\r\nHost: a\r\n${fields}\r\n`;
@@ -86,9 +93,10 @@ const step = fc.oneof(
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('swap' as const), version: fc.nat(1) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('variants' as const) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('markdown' as const) }) },
 );
 
-test('whatever is requested, swapped and compressed: an answer is the one that would be decided now', () => {
+test('whatever is requested, swapped, compressed and made: an answer is the one that would be decided now', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
       const site = createLiveSite(2);
@@ -96,6 +104,10 @@ test('whatever is requested, swapped and compressed: an answer is the one that w
       for (const one of steps) {
         if (one.kind === 'swap') {
           site.swap({ bundle: bundleOf(one.version), version: 'v', activatedAt: 0, provenance: 'disk' });
+        } else if (one.kind === 'markdown') {
+          const bundle = site.view()?.active.bundle;
+          bundle?.extend(markdownExtension(bundle.stored));
+          site.refresh();
         } else if (one.kind === 'variants') {
           const view = site.view();
           if (view !== undefined) attachVariants(view.active.bundle);
@@ -138,6 +150,8 @@ test('only a plain GET of a target without a query is remembered', () => {
     ['If-Match', textOf('/page', 'If-Match: "x"\r\n'), false],
     ['a range', textOf('/page', 'Range: bytes=0-\r\n'), false],
     ['If-Range', textOf('/page', 'If-Range: "x"\r\n'), false],
+    ['a wish for Markdown', textOf('/page', 'Accept: text/markdown\r\n'), false],
+    ['what a browser accepts', textOf('/page', 'Accept: text/html,*/*;q=0.8\r\n'), true],
     ['a long target', textOf(`/${'x'.repeat(300)}`), false],
     ['long fields', textOf('/page', `Cookie: ${'x'.repeat(3000)}\r\n`), false],
   ];

@@ -17,6 +17,7 @@ test('a plain request is read with the fields that matter, their white space tak
       head(
         'user-agent: x',
         'ACCEPT-ENCODING: \t br, gzip \t',
+        'Accept: text/markdown,*/*;q=0.1',
         'If-Match:"a"',
         'If-None-Match: ',
         'Range: bytes=0-1',
@@ -34,6 +35,7 @@ test('a plain request is read with the fields that matter, their white space tak
       ifNoneMatch: '',
       range: 'bytes=0-1',
       ifRange: '"b"',
+      accept: 'text/markdown,*/*;q=0.1',
       acceptEncoding: 'br, gzip',
     },
   );
@@ -146,6 +148,7 @@ test('what is read here, the full parser reads the same way, alone and without a
         ifNoneMatch: headers['if-none-match'],
         range: headers.range,
         ifRange: headers['if-range'],
+        accept: headers.accept,
         acceptEncoding: headers['accept-encoding'],
       });
       assert.equal(full.httpVersion, '1.1');

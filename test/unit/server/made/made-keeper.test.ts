@@ -10,9 +10,10 @@ import { bundleFolder } from '#bundle/store/store-layout.ts';
 import { systemClock } from '#platform/runtime/clock.ts';
 import { silentLogger } from '#platform/runtime/logger.ts';
 import { PublishableError } from '#platform/wire/publishable-error.ts';
-import { packAdditions } from '#server/content/additions.ts';
+import { noCounts, packAdditions } from '#server/content/additions.ts';
 import { goLive, type LiveBundle } from '#server/content/live-bundle.ts';
 import { createLiveSite, type LiveSite } from '#server/content/live-site.ts';
+import { isOfOneVersion } from '#server/content/markdown-twins.ts';
 import { createMadeKeeper, type MadeKeeper, type PrepareFiles } from '#server/made/made-keeper.ts';
 import type { MadeTask, PreparedFiles } from '#server/made/made-task.ts';
 import { createVariantKeeper } from '#server/variants/variant-keeper.ts';
@@ -50,15 +51,17 @@ interface Kept {
   readonly site: LiveSite;
 }
 
-function keep(search = true): Kept {
+function keep({ search = true, markdown = false } = {}): Kept {
   const jobs: Job[] = [];
   const make: PrepareFiles = (task, signal) =>
     new Promise((end, crash) => {
       signal.addEventListener('abort', () => crash(new Error('given up')));
       jobs.push({ task, signal, end, crash });
     });
-  const settings = { store: storeDir, search, encodingCpu: 50, maxBundleSize: 5000, serveDotfiles: [] };
-  const site = createLiveSite(2, (active, basePath) => void keeper.prepareFor(active, basePath));
+  const limits = { encodingCpu: 50, maxBundleSize: 5000 };
+  const settings = { store: storeDir, search, markdown, ...limits, serveDotfiles: [] };
+  const prepare = (active: LiveBundle, basePath: string) => void keeper.prepareFor(active, basePath);
+  const site = createLiveSite(2, prepare, undefined, markdown ? isOfOneVersion : undefined);
   const ports = { make, site, clock: systemClock, logger: silentLogger, pause: async () => {} };
   const keeper = createMadeKeeper(settings, ports);
   return { jobs, keeper, site };
@@ -72,13 +75,14 @@ function done(line = '<line>'): PreparedFiles {
     lines: line,
     packBytes: 5,
   };
-  return { additions: packAdditions(rows), isFound: false };
+  const counts = { ...noCounts, search: { files: 1, pages: 1, sizeBytes: 5 } };
+  return { features: ['search'], additions: packAdditions(rows), counts, isFound: false };
 }
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 async function ready({ keeper }: Kept): Promise<void> {
-  while (keeper.state() === 'making') await settled();
+  while (keeper.states().search === 'making') await settled();
 }
 
 function show({ site }: Kept, live: LiveBundle, basePath?: string): void {
@@ -99,14 +103,14 @@ test('pages get their line and made files are found in one step, without a chang
   const live = await bundle('a');
   show(kept, live);
   await settled();
-  assert.equal(kept.keeper.state(), 'making');
+  assert.equal(kept.keeper.states().search, 'making');
   assert.equal(kept.jobs[0]?.task.maxBytes, 5000 - live.stored.index.sizeBytes);
   assert.equal(answer(kept, '/'), '<head></head>a');
   const before = kept.site.view();
   const plainTag = before?.find('/');
   kept.jobs[0]?.end(done());
   await ready(kept);
-  assert.equal(kept.keeper.state(), 'ready');
+  assert.equal(kept.keeper.states().search, 'ready');
   assert.notEqual(kept.site.view(), before, 'what was decided before is forgotten');
   assert.equal(answer(kept, '/'), '<head><line></head>a');
   assert.equal(answer(kept, '/_sx/search/0123456789abcdef.js'), 'index');
@@ -114,7 +118,7 @@ test('pages get their line and made files are found in one step, without a chang
   assert.ok(tag?.kind === 'file' && plainTag?.kind === 'file');
   assert.notEqual(tag.entityTag, plainTag.entityTag);
   assert.equal(tag.digest, live.digest);
-  assert.deepEqual(live.extension()?.counts, { files: 1, pages: 1, sizeBytes: 5 });
+  assert.deepEqual(live.extension()?.counts.search, { files: 1, pages: 1, sizeBytes: 5 });
 });
 
 test('files with a hash in their name stay reachable when the next version has others', async () => {
@@ -183,9 +187,9 @@ test('a thread that fails, crashes or lies leaves the site as it is', async () =
     ({ crash }) => crash(new PublishableError('StoreFull', 'full')),
     ({ crash }) => crash(new Error('out of memory')),
     ({ end }) => {
-      const { additions } = done();
-      assert.ok(additions);
-      end({ additions: { ...additions, hashes: new Uint8Array(1) }, isFound: false });
+      const prepared = done();
+      assert.ok(prepared.additions);
+      end({ ...prepared, additions: { ...prepared.additions, hashes: new Uint8Array(1) } });
     },
   ];
   for (const outcome of outcomes) {
@@ -195,7 +199,7 @@ test('a thread that fails, crashes or lies leaves the site as it is', async () =
     assert.ok(kept.jobs[0]);
     outcome(kept.jobs[0]);
     await ready(kept);
-    assert.equal(kept.keeper.state(), 'failed');
+    assert.equal(kept.keeper.states().search, 'failed');
     assert.equal(answer(kept, '/'), '<head></head>a');
   }
 });
@@ -204,18 +208,70 @@ test('a bundle with a search of its own is served as it is', async () => {
   const kept = keep();
   show(kept, await bundle('a'));
   await settled();
-  kept.jobs[0]?.end({ additions: undefined, isFound: false });
+  kept.jobs[0]?.end({ features: [], additions: undefined, counts: noCounts, isFound: false });
   await ready(kept);
-  assert.equal(kept.keeper.state(), 'own');
+  assert.equal(kept.keeper.states().search, 'own');
   assert.equal(answer(kept, '/'), '<head></head>a');
 });
 
 test('with the search off no thread starts', async () => {
-  const kept = keep(false);
+  const kept = keep({ search: false });
   show(kept, await bundle('a'));
   await settled();
   assert.equal(kept.jobs.length, 0);
-  assert.equal(kept.keeper.state(), 'off');
+  assert.equal(kept.keeper.states().search, 'off');
+});
+
+/** As `done`, with Markdown of the page, and without a search. */
+function doneMarkdown(): PreparedFiles {
+  const sha256 = 'e'.repeat(64);
+  const line = '<link>';
+  const rows = {
+    pages: [{ ordinal: 0, at: 6, lineAt: 0, lineSize: line.length, sha256 }],
+    files: [{ path: 'index.md', offset: 0, size: 5, sha256 }],
+    lines: line,
+    packBytes: 5,
+  };
+  const markdown = { files: 1, pages: 1, sizeBytes: 5, leftOutPages: 0 };
+  const counts = { ...noCounts, markdown };
+  return { features: ['markdown'], additions: packAdditions(rows), counts, isFound: false };
+}
+
+test('Markdown is served with the page that links to it, and never for another version', async () => {
+  const kept = keep({ search: false, markdown: true });
+  show(kept, await bundle('a'), '/docs');
+  await settled();
+  assert.deepEqual(kept.jobs[0]?.task.features, ['markdown']);
+  assert.deepEqual(kept.keeper.states(), { search: 'off', markdown: 'making' });
+  assert.equal(kept.site.view()?.twins, undefined);
+  kept.jobs[0]?.end(doneMarkdown());
+  while (kept.keeper.states().markdown === 'making') await settled();
+  assert.deepEqual(kept.keeper.states(), { search: 'off', markdown: 'ready' });
+  assert.equal(answer(kept, '/'), '<head><link></head>a');
+  for (const path of ['/index.md', '/index.html.md']) assert.equal(answer(kept, path), 'index', path);
+  const page = kept.site.view()?.find('/');
+  assert.ok(page?.kind === 'file');
+  assert.equal(kept.site.view()?.twins?.twinOf(page)?.address, '/docs/index.md');
+  show(kept, await bundle('b'));
+  assert.equal(kept.site.view()?.twins, undefined);
+  assert.equal(answer(kept, '/'), '<head></head>b');
+  for (const path of ['/index.md', '/index.html.md']) assert.equal(answer(kept, path), undefined, path);
+});
+
+test('a bundle with a search of its own still gets Markdown', async () => {
+  const kept = keep({ markdown: true });
+  const live = await bundle('a');
+  show(kept, live);
+  await settled();
+  assert.deepEqual(kept.jobs[0]?.task.features, ['search', 'markdown']);
+  kept.jobs[0]?.end(doneMarkdown());
+  await ready(kept);
+  const states = { search: 'own', markdown: 'ready' };
+  assert.deepEqual(kept.keeper.states(), states);
+  kept.site.relabel({ version: '2', basePath: undefined }, 1);
+  await kept.keeper.prepareFor(live, '');
+  assert.deepEqual(kept.keeper.states(), states, 'what is there is known again');
+  assert.equal(kept.jobs.length, 1);
 });
 
 test('variants are made once it is settled what is served, of the made files where there are some', async () => {

@@ -12,13 +12,13 @@ import type { MakeFiles } from '#bundle/made-files.ts';
 import { bundleFolder } from '#bundle/store/store-layout.ts';
 import { openPack, type StoredBundle } from '#bundle/store/stored-bundle.ts';
 import { systemClock } from '#platform/runtime/clock.ts';
-import { extendIndex } from '#server/content/additions.ts';
+import { extendIndex, noCounts } from '#server/content/additions.ts';
 import { createExtendedPack } from '#server/content/extended-pack.ts';
 import { readVariantTable } from '#server/content/variant-table.ts';
 import { prepareFiles } from '#server/made/made-making.ts';
 import type { MadeTask, PreparedFiles } from '#server/made/made-task.ts';
 import { prepareVariants } from '#server/variants/variant-making.ts';
-import { listPages } from '../../../support/list-pages.ts';
+import { listPages, madeByLists } from '../../../support/list-pages.ts';
 import { putBundle, readText } from '../../../support/store-builder.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
@@ -55,7 +55,8 @@ function prepare(
   maker = listPages,
 ): Promise<PreparedFiles> {
   const usual = { folder, digest: index.digest, basePath: '/docs', cpuPercent: 100, maxBytes: 1_000_000 };
-  return prepareFiles({ ...usual, ...task }, [maker], systemClock);
+  const makers = { ...madeByLists, search: async () => maker };
+  return prepareFiles({ ...usual, features: ['search'], ...task }, makers, systemClock);
 }
 
 async function openExtended({ index, folder }: Stored, { additions }: PreparedFiles): Promise<StoredBundle> {
@@ -102,8 +103,80 @@ test('a file that the site has is not replaced by a made one', async () => {
 test('a bundle with a search of its own gets none, and what an earlier program made of it goes', async () => {
   const stored = await put({ ...site, '_sx/search/index.js': 'of its own' });
   await writeFile(join(stored.folder, 'made'), 'old');
-  assert.deepEqual(await prepare(stored), { additions: undefined, isFound: false });
+  assert.deepEqual(await prepare(stored), {
+    features: [],
+    additions: undefined,
+    counts: noCounts,
+    isFound: false,
+  });
   assert.deepEqual((await readdir(stored.folder)).toSorted(), ['index', 'pack']);
+});
+
+test('pages get a link to their Markdown, which is the site’s own where it has some', async () => {
+  const own = {
+    ...site,
+    'notes.md': 'own notes',
+    'large.html': page('large'),
+    'wide.html': `\ufeff${page('wide')}`,
+  };
+  const stored = await put({ ...own, 'part.html': '<p>part</p>' });
+  for (const [features, script] of [
+    [['markdown'], ''],
+    [['search', 'markdown'], line],
+  ] as const) {
+    const prepared = await prepare(stored, { features });
+    const files = await served(stored, prepared);
+    const linked = (name: string, twin: string): string =>
+      page(name).replace(
+        '</head>',
+        `<link rel="alternate" type="text/markdown" href="/docs/${twin}">${script}</head>`,
+      );
+    assert.equal(files['a.html'], linked('a', 'a.md'));
+    assert.equal(files['notes/index.html'], linked('notes', 'notes.md'));
+    assert.equal(files['notes.md'], 'own notes');
+    assert.equal(files['a.md'], '# a.html\n');
+    assert.equal(files['part.md'], '# part.html\n', 'a page that can take no line has its Markdown');
+    assert.equal(files['part.html'], '<p>part</p>');
+    assert.equal(files['404.html'], script === '' ? page('lost') : withLine('lost'));
+    assert.equal(files['large.html'], script === '' ? page('large') : withLine('large'), 'without Markdown');
+    const { markdown, search } = prepared.counts;
+    const texts = ['a.md', 'part.md', 'wide.md'].map((path) => files[path] ?? '');
+    const sizeBytes = texts.join('').length;
+    assert.deepEqual(markdown, { files: 3, pages: 4, sizeBytes, leftOutPages: 1 });
+    assert.equal(search.pages, script === '' ? 0 : 5);
+    const again = await prepare(stored, { features });
+    assert.deepEqual([again.isFound, again.counts], [true, prepared.counts]);
+  }
+  assert.equal((await prepare(stored)).isFound, false, 'made files of other features');
+});
+
+test('a site that has all its Markdown gets links to it, and no file', async () => {
+  const own = { 'a.html': page('a'), 'a.md': 'own a' };
+  const stored = await put(own);
+  const nothing: MakeFiles = async function* () {};
+  const makers = { ...madeByLists, markdown: async () => nothing };
+  const { folder, index } = stored;
+  const task = { folder, digest: index.digest, features: ['markdown'] as const, basePath: '', maxBytes: 1e6 };
+  for (const isFound of [false, true]) {
+    const prepared = await prepareFiles({ ...task, cpuPercent: 100 }, makers, systemClock);
+    assert.equal(prepared.isFound, isFound);
+    const linked = page('a').replace(
+      '</head>',
+      '<link rel="alternate" type="text/markdown" href="/a.md"></head>',
+    );
+    assert.deepEqual(await served(stored, prepared), { 'a.html': linked, 'a.md': 'own a' });
+    assert.deepEqual(prepared.counts.markdown, { files: 0, pages: 1, sizeBytes: 0, leftOutPages: 0 });
+  }
+});
+
+test('a bundle with a search of its own still gets Markdown', async () => {
+  const stored = await put({ ...site, '_sx/search/index.js': 'of its own' });
+  const prepared = await prepare(stored, { features: ['search', 'markdown'] });
+  assert.deepEqual(prepared.features, ['markdown']);
+  const files = await served(stored, prepared);
+  assert.equal(files['_sx/search/index.js'], 'of its own');
+  assert.equal(files['a.md'], '# a.html\n');
+  assert.ok(!files['a.html']?.includes('<script'));
 });
 
 test('made files are found after a restart, unless one byte of them, the base path or the limit changed', async () => {
@@ -138,7 +211,10 @@ test('made files beyond the limit of a bundle are refused, and nothing of them s
   const needed = sizes.reduce((sum, { size }) => sum + size, overhead);
   assert.equal((await prepare(stored, { maxBytes: needed })).isFound, true);
   for (const maxBytes of [needed - 1, 0]) {
-    await assert.rejects(prepare(stored, { maxBytes }), { code: 'MadeFilesTooLarge' });
+    await assert.rejects(prepare(stored, { maxBytes }), {
+      code: 'MadeFilesTooLarge',
+      message: /^the bundle with the search exceeds --max-bundle-size; raise it, or turn the search off$/,
+    });
     assert.deepEqual((await readdir(stored.folder)).toSorted(), ['index', 'pack']);
   }
 });
@@ -163,7 +239,8 @@ test('a maker that makes no file for long rests as much as its share of a core d
     yield* listPages(bundle, { signal: new AbortController().signal });
   };
   const task = { folder, digest: index.digest, basePath: '', cpuPercent: 25, maxBytes: 1_000_000 };
-  await prepareFiles(task, [reading], clock);
+  const makers = { ...madeByLists, search: async () => reading };
+  await prepareFiles({ ...task, features: ['search'] }, makers, clock);
   assert.equal(restedMs, pages * 300);
 });
 

@@ -1,16 +1,18 @@
-// Which pages take the line of the search, and how its address is written.
+// Which pages take the line of the search or the link to their Markdown, and how addresses are written in them.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { BundleFile } from '#bundle/bundle-index.ts';
-import { findLinePosition, mayTakeLine, searchLine } from '#server/made/page-line.ts';
+import { markdownLine, mayTakeLine, placeLine, searchLine } from '#server/made/page-line.ts';
 
 const page = '<!doctype html><head><title>a</title></head>';
 
 const takes = (path: string, body: Buffer | string, more: Partial<BundleFile> = {}): boolean => {
   const bytes = Buffer.from(body);
   const file: BundleFile = { path, offset: 0, size: bytes.length, sha256: 'a'.repeat(64), ...more };
-  return mayTakeLine(file) && findLinePosition(file, bytes) !== undefined;
+  const parts = { link: '<link>', script: '<script>' };
+  const placed = mayTakeLine(file) ? placeLine(file, bytes, parts) : undefined;
+  return placed !== undefined && placed.text === '<link><script>' && placed.hasScript;
 };
 
 test('the address of the line begins with the base path, and stays within its attribute', () => {
@@ -45,4 +47,18 @@ test('what cannot carry the line goes without it', () => {
   assert.ok(!takes('a.html', page, { type: 'text/html; charset=utf-16be' }));
   assert.ok(!takes('a.html', declared('iso-2022-jp')));
   assert.ok(!takes('a.html', page, { size: 2 ** 30 }), 'larger than the thread reads');
+});
+
+test('a page gets what it can take: the link alone where its policy refuses scripts of the site', () => {
+  const bodyOf = (head: string): Buffer => Buffer.from(`<!doctype html><head>${head}</head>`);
+  const refusing = bodyOf('<meta http-equiv="Content-Security-Policy" content="script-src \'none\'">');
+  const at = refusing.indexOf('</head>');
+  const file = { path: 'a.html', offset: 0, size: refusing.length, sha256: 'a'.repeat(64) };
+  const [link, script] = ['<link>', '<script>'];
+  assert.deepEqual(placeLine(file, refusing, { link, script }), { text: link, at, hasScript: false });
+  assert.equal(placeLine(file, refusing, { link: '', script }), undefined);
+  const plain = bodyOf('');
+  assert.deepEqual(placeLine(file, plain, { link, script: '' }), { text: link, at: 21, hasScript: false });
+  assert.equal(placeLine(file, plain, { link: '', script: '' }), undefined);
+  assert.equal(markdownLine('/docs/a.md'), '<link rel="alternate" type="text/markdown" href="/docs/a.md">');
 });

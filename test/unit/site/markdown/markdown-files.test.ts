@@ -3,7 +3,6 @@ import { test } from 'node:test';
 import { createFullText, llmsText } from '#site/markdown/llms-text.ts';
 import { makeMarkdownFiles } from '#site/markdown/markdown-files.ts';
 import type { MarkdownSite } from '#site/markdown/site-links.ts';
-import { twinOfSpelling, twinPath, twinSpellings } from '#site/markdown/twin-path.ts';
 import { type MemorySite, memoryBundle } from '../../../support/memory-bundle.ts';
 
 const page = (title: string, more = '', head = ''): string =>
@@ -105,6 +104,19 @@ test('a page and the page of a folder of its name have a twin each', async () =>
   );
 });
 
+test('a twin never takes the address of a page', async () => {
+  const files = await filesOf({
+    'a.html': page('A'),
+    'a.md.html': page('A as a page'),
+    'b/index.html': page('B'),
+    'b.md/index.html': page('B as a page'),
+  });
+  assert.deepEqual(
+    [...files.keys()].filter((path) => path.endsWith('.md')),
+    ['a/index.html.md', 'a.md.md', 'b.md.md', 'b/index.html.md'],
+  );
+});
+
 test('a full text has no more bytes than it may, and says what it leaves out', () => {
   const site = { title: 'Docs', summary: '', language: 'en' };
   const entry = (at: number) => ({
@@ -136,22 +148,4 @@ test('a title or description of a page cannot end its line or its link', () => {
     '# a # b\n\n> c ## d\n\n## X\n\n- [e\\](http://a/) - f](/x/y.md): g ## h\n',
   );
   assert.match(llmsText(site, [evil], 7), /\n\nThis list leaves out 7 of 8 pages\.\n\n/);
-});
-
-test('a twin has one path and four spellings', () => {
-  for (const [page, twin] of [
-    ['index.html', 'index.md'],
-    ['guide.html', 'guide.md'],
-    ['guide/index.html', 'guide.md'],
-    ['a/b.HTM', 'a/b.md'],
-    ['404.html', undefined],
-    ['x.js', undefined],
-  ] as const) {
-    assert.equal(twinPath(page), twin);
-    if (twin === undefined) continue;
-    const [first, ...others] = twinSpellings(twin);
-    assert.equal(first, twin);
-    for (const spelling of others) assert.equal(twinOfSpelling(spelling), twin);
-  }
-  for (const path of ['a.md', 'index.md', '.html.md', 'a/b']) assert.equal(twinOfSpelling(path), undefined);
 });

@@ -34,6 +34,14 @@ export const groups = {
       'src/bin/static-export.ts',
     ],
   },
+  release: {
+    shows:
+      'two clones of one commit make the same release: package, charts, image of both platforms, bills and sums',
+    dependsOn: [
+      ...['packaging', 'charts', 'crds', 'package.json', 'CHANGELOG.md', 'Dockerfile', '.ci'],
+      ...['src', 'test/support/image'],
+    ],
+  },
   tekton: {
     shows: "Tekton's own validation accepts the task",
     dependsOn: ['examples/pipelines'],

@@ -12,11 +12,17 @@ export async function fillBaseRoot(root: string): Promise<void> {
   const node = process.execPath;
   await place(node, join(root, 'nodejs/bin/node'));
   for (const library of librariesOf(await mustRun(['ldd', node]))) await place(library, join(root, library));
+  await fillAccounts(root);
+}
+
+/** Certificates, a folder for temporary files, and the accounts. */
+export async function fillAccounts(root: string): Promise<void> {
   await place(certificates, join(root, certificates));
   await mkdir(join(root, 'tmp'));
   // Not as an option of mkdir: the process's mask would take the write bits away.
   await chmod(join(root, 'tmp'), 0o1777);
   await mkdir(join(root, 'home/nonroot'), { recursive: true });
+  await mkdir(join(root, 'etc'), { recursive: true });
   const users = [
     'root:x:0:0:root:/root:/sbin/nologin',
     'nonroot:x:65532:65532:nonroot:/home/nonroot:/sbin/nologin',

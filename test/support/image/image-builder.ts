@@ -26,6 +26,8 @@ export interface ImageBuilder {
   build(order: BuildOrder): Promise<void>;
   /** Writes the image as `docker save` would, and gives the file's path. */
   save(name: string): Promise<string>;
+  /** Writes a list with its images as a layout of OCI, into the folder `to`. */
+  saveLayout(name: string, to: string): Promise<void>;
 }
 
 /** @param folder existing; the builder keeps its store in it */
@@ -56,6 +58,9 @@ export async function createImageBuilder(folder: string): Promise<ImageBuilder> 
       const file = join(archives, `${name.replaceAll(/[/:]/g, '-')}.tar`);
       await mustRun([...buildah, 'push', name, `docker-archive:${file}:${name}`]);
       return file;
+    },
+    saveLayout: async (name, to) => {
+      await mustRun([...buildah, 'manifest', 'push', '--all', '--format=oci', name, `oci:${to}`]);
     },
   };
 }

@@ -1,0 +1,235 @@
+// The parts of a release that are functions of data: what is refused, which files there are, and the same bytes for the same
+// contents. The whole of it is in test/extended/release.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { verifyBytes } from '#mirror/kit/minisign.ts';
+import { withAnnotatedImage, withRepository } from '../../../packaging/release/chart-text.ts';
+import { formatChecksums, signChecksums } from '../../../packaging/release/checksums.ts';
+import { packGzip, unpackGzip } from '../../../packaging/release/fixed-tar.ts';
+import { readBase, sortIndex } from '../../../packaging/release/image-layout.ts';
+import { provenanceLine } from '../../../packaging/release/provenance.ts';
+import { chartNames, isReleaseFile, mandatoryFiles } from '../../../packaging/release/release-files.ts';
+import { releaseNotes } from '../../../packaging/release/release-notes.ts';
+import { releaseTable } from '../../../packaging/release/release-table.ts';
+import { refuseTree } from '../../../packaging/release/release-tree.ts';
+import { releaseEnvironment } from '../../../packaging/release/tool.ts';
+import { minisignKeys } from '../../support/minisign-keys.ts';
+
+const versions = { 'package.json': '1.2.3', 'charts/a/Chart.yaml, version': '1.2.3' };
+
+test('a clean tree of one version may be released', () => {
+  assert.equal(refuseTree({ changes: [], versions, committedVersion: '1.2.3' }), undefined);
+});
+
+for (const [name, state, said] of [
+  [
+    'a changed file',
+    { changes: [' M src/a.ts', '?? b'] },
+    /differs from the commit:\n {3}M src\/a\.ts\n {2}\?\? b\n/,
+  ],
+  [
+    'a version that is not committed',
+    { committedVersion: '1.2.2' },
+    /names version 1\.2\.3, and the commit names 1\.2\.2/,
+  ],
+  [
+    'two versions',
+    { versions: { ...versions, 'charts/b/Chart.yaml, appVersion': '1.2.0' } },
+    /\n {2}charts\/b\/Chart\.yaml, appVersion: 1\.2\.0\n/,
+  ],
+  ['many changes', { changes: Array.from({ length: 12 }, (_, at) => `?? ${at}`) }, /\n {2}and 2 more\n/],
+] as const) {
+  test(`a tree is refused with what differs: ${name}`, () => {
+    assert.match(refuseTree({ changes: [], versions, committedVersion: '1.2.3', ...state }) ?? '', said);
+  });
+}
+
+const changelog = `# Changelog
+
+## Unreleased: 1.3.0
+
+### Added
+
+- Something.
+
+## 1.2.0 - 2026-01-02
+
+### Fixed
+
+- Another thing.
+  With a second line.
+
+## 1.1.0 - 2026-01-01
+`;
+
+test('the notes are the section of the version, released or not', () => {
+  assert.equal(
+    releaseNotes(changelog, '1.3.0'),
+    '# static-export-operator 1.3.0\n\n### Added\n\n- Something.\n',
+  );
+  assert.match(
+    releaseNotes(changelog, '1.2.0'),
+    /^# static-export-operator 1\.2\.0\n\n### Fixed\n\n- Another thing\.\n {2}With a second line\.\n$/,
+  );
+});
+
+test('notes are refused for a version without a section, and for an empty section', () => {
+  assert.throws(() => releaseNotes(changelog, '1.2'), /no section of 1\.2/);
+  assert.throws(() => releaseNotes(changelog, '9.9.9'), /no section of 9\.9\.9\. Add one/);
+  assert.throws(() => releaseNotes(changelog, '1.1.0'), /lists nothing/);
+});
+
+test('checksums have one order, and their signature is of their bytes', async () => {
+  const [one, other] = [
+    { name: 'a.tgz', sha256: 'f'.repeat(64) },
+    { name: 'b.yaml', sha256: '0'.repeat(64) },
+  ];
+  const text = formatChecksums([other, one]);
+  assert.equal(text, `${'f'.repeat(64)}  a.tgz\n${'0'.repeat(64)}  b.yaml\n`);
+  assert.equal(text, formatChecksums([one, other]));
+  const { key } = await minisignKeys();
+  const signature = signChecksums(text, '1.2.3', key);
+  assert.equal(signature, signChecksums(text, '1.2.3', key));
+  assert.match(signature, /\ntrusted comment: file:checksums\.txt version:1\.2\.3\n/);
+  verifyBytes(Buffer.from(text), signature, key);
+  assert.throws(() => verifyBytes(Buffer.from(`${text} `), signature, key));
+});
+
+test('the provenance names the commit, the base, the parameters and each file', () => {
+  const build = {
+    commit: 'c'.repeat(40),
+    source: 'https://git.example.com/a',
+    builder: 'https://ci.example.com/b',
+    parameters: { version: '1.2.3' },
+    tools: { node: 'v26' },
+    base: { reference: 'registry.example.com/base@sha256:11', digest: 'sha256:11' },
+  };
+  const line = provenanceLine(build, [
+    { name: 'b', sha256: '2' },
+    { name: 'a', sha256: '1' },
+  ]);
+  assert.deepEqual(JSON.parse(line), {
+    _type: 'https://in-toto.io/Statement/v1',
+    subject: [
+      { name: 'a', digest: { sha256: '1' } },
+      { name: 'b', digest: { sha256: '2' } },
+    ],
+    predicateType: 'https://slsa.dev/provenance/v1',
+    predicate: {
+      buildDefinition: {
+        buildType: 'https://staticexport.dev/build-types/release/v1',
+        externalParameters: { version: '1.2.3' },
+        internalParameters: { tools: { node: 'v26' } },
+        resolvedDependencies: [
+          { uri: `git+https://git.example.com/a@${'c'.repeat(40)}`, digest: { gitCommit: 'c'.repeat(40) } },
+          { uri: 'registry.example.com/base@sha256:11', digest: { sha256: '11' } },
+        ],
+      },
+      runDetails: { builder: { id: 'https://ci.example.com/b' } },
+    },
+  });
+  assert.equal(line.trimEnd().split('\n').length, 1);
+});
+
+test('the table shows sizes, and what is left out with its reason', () => {
+  const made = [
+    { name: 'install.yaml', bytes: 1025 },
+    { name: 'a', bytes: 5 * 1024 ** 2 },
+  ];
+  assert.equal(
+    releaseTable(made, [{ name: 'image', why: 'buildah is not installed; install it' }]),
+    '  install.yaml    2 KiB\n  a             5.0 MiB\nleft out:\n  image         buildah is not installed; install it\n',
+  );
+  assert.ok(!releaseTable(made, []).includes('left out'));
+});
+
+test('a folder of an earlier version may be written again, and no other', () => {
+  const ours = [
+    ...mandatoryFiles('0.1.0'),
+    'image-2.0.0-rc.1.oci.tar',
+    'sbom-image.cdx.json',
+    'checksums.txt.minisig',
+  ];
+  for (const name of ours) assert.ok(isReleaseFile(name), name);
+  for (const name of ['src', 'package.json', 'other-0.1.0.tgz', 'image-.oci.tar'])
+    assert.ok(!isReleaseFile(name), name);
+});
+
+test('a registry is written into values and annotation, once', () => {
+  const values = 'image:\n  # Repository.\n  repository: static-export-operator\n  tag: ""\n';
+  assert.match(withRepository(values, 'r.example.com/p/x'), /^ {2}repository: r\.example\.com\/p\/x$/m);
+  assert.throws(() => withRepository('image: {}\n', 'x'), /0 times/);
+  const chart = 'annotations:\n  images: |\n    - name: a\n      image: static-export-operator:0.1.0\n';
+  assert.match(withAnnotatedImage(chart, 'r.example.com/x'), /^ {6}image: r\.example\.com\/x:0\.1\.0$/m);
+  assert.throws(() => withAnnotatedImage(chart + chart, 'x'), /2 times/);
+});
+
+test('both charts name the image where a release writes the registry', () => {
+  const root = join(import.meta.dirname, '../../..');
+  for (const name of chartNames) {
+    const read = (file: string): string => readFileSync(join(root, 'charts', name, file), 'utf8');
+    assert.match(withRepository(read('values.yaml'), 'r.example.com/x'), /repository: r\.example\.com\/x$/m);
+    assert.match(withAnnotatedImage(read('Chart.yaml'), 'r.example.com/x'), /image: r\.example\.com\/x:\d/);
+  }
+});
+
+test('an archive depends on names, contents and one time alone', async () => {
+  const files = [
+    { name: 'a/Chart.yaml', bytes: Buffer.from('name: a\n') },
+    { name: 'a/b', bytes: Buffer.alloc(3000, 1) },
+  ];
+  const archive = await packGzip(files, 1_700_000_000);
+  assert.deepEqual(await unpackGzip(archive), files);
+  assert.deepEqual(archive, await packGzip(await unpackGzip(archive), 1_700_000_000));
+});
+
+const manifest = (architecture: string, digest: string) => ({
+  mediaType: 'application/vnd.oci.image.manifest.v1+json',
+  digest,
+  size: 1,
+  platform: { os: 'linux', architecture },
+});
+
+test('the index of an image has both platforms in one order', () => {
+  const [amd64, arm64] = [manifest('amd64', 'sha256:1'), manifest('arm64', 'sha256:2')];
+  const one = sortIndex({ schemaVersion: 2, manifests: [arm64, amd64] }, '1.2.3');
+  assert.deepEqual(one, sortIndex({ schemaVersion: 2, manifests: [amd64, arm64] }, '1.2.3'));
+  assert.ok(one.top.includes(one.digest) && one.top.includes('"1.2.3"'));
+  assert.throws(() => sortIndex({ schemaVersion: 2, manifests: [amd64] }, '1.2.3'), /no linux\/arm64/);
+});
+
+test('a base is named by digest, or is a file of this machine', () => {
+  const digest = `sha256:${'a'.repeat(64)}`;
+  const reference = `registry.example.com/base@${digest}`;
+  assert.deepEqual(readBase(reference, false), { kind: 'registry', reference, digest });
+  assert.deepEqual(
+    ['oci:/Layout', 'oci-archive:/a.tar:b/c:1'].map((text) => readBase(text, false)),
+    [
+      { kind: 'file', transport: 'oci', path: '/Layout', tag: '' },
+      { kind: 'file', transport: 'oci-archive', path: '/a.tar', tag: ':b/c:1' },
+    ],
+  );
+  assert.match(
+    String(readBase('registry.example.com/base:1', false)),
+    /is a tag, which may change; name it by digest/,
+  );
+  assert.deepEqual(readBase('a:1', true), { kind: 'registry', reference: 'a:1', digest: undefined });
+});
+
+test('nothing of the caller’s environment changes bytes', () => {
+  const from = {
+    HOME: '/h',
+    NODE_OPTIONS: '--x',
+    npm_lifecycle_event: 'release',
+    npm_config_cache: '/c',
+    TZ: 'Asia/Tokyo',
+  };
+  const { PATH: _, ...env } = releaseEnvironment(from, 5);
+  assert.deepEqual(env, {
+    ...{ HOME: '/h', npm_config_cache: '/c', npm_config_update_notifier: 'false' },
+    ...{ TZ: 'UTC', LC_ALL: 'C', SOURCE_DATE_EPOCH: '5' },
+  });
+});

@@ -42,6 +42,9 @@ COPY --from=build /source/documents /
 
 # What V8 compiled of each program, kept for the next start, which is sooner and smaller by it. It is bound to Node's
 # version, the architecture, the processor's features and the user id; where one differs, Node goes on without it.
+#
+# The same programs give the same bytes, so that a release can be built again: V8 draws no random hash seed (which is not one
+# of the flags that a cache is bound to), files are read one after another, and no short timer races with an answer.
 FROM --platform=$BUILDPLATFORM ${BASE} AS compiled
 ARG BUILDARCH
 ARG TARGETARCH
@@ -49,17 +52,19 @@ COPY --from=programs / /app/
 USER 65532:65532
 # A tag of the base may be an old one here.
 RUN ["/nodejs/bin/node", "--eval", "const [major, minor, patch] = process.versions.node.split('.').map(Number); const fixed = { 24: [22, 1], 26: [12, 1] }[major] ?? [0, 0]; if (minor < fixed[0] || (minor === fixed[0] && patch < fixed[1])) { console.error(`BASE has Node ${process.version}, whose Brotli decoder is flawed. Pull the newest base, or set BASE.`); process.exit(1); }"]
-ENV NODE_COMPILE_CACHE=/tmp/compiled/${BUILDARCH}
-RUN ["/nodejs/bin/node", "/app/entrypoint.mjs", "operator", "--version"]
-RUN ["/nodejs/bin/node", "/app/entrypoint.mjs", "export-service", "--version"]
-RUN ["/nodejs/bin/node", "/app/entrypoint.mjs", "webhook-receiver", "--version"]
-RUN ["/nodejs/bin/node", "/app/entrypoint.mjs", "static-export", "--version"]
-# The server loads its pieces when it starts, and its first thread is as important: it runs until its time is over.
-RUN ["/nodejs/bin/node", "--eval", "child_process.spawnSync(process.execPath, ['/app/entrypoint.mjs', 'bundle-server', '--bundle-url=file:///none', '--store=/tmp/store', '--listen=127.0.0.1:0', '--admin-listen=127.0.0.1:0', '--drain-linger=0s'], { stdio: 'inherit', timeout: 10000 })"]
+ENV NODE_COMPILE_CACHE=/tmp/compiled/${BUILDARCH} UV_THREADPOOL_SIZE=1
+RUN ["/nodejs/bin/node", "--random-seed=1", "/app/entrypoint.mjs", "operator", "--version"]
+RUN ["/nodejs/bin/node", "--random-seed=1", "/app/entrypoint.mjs", "export-service", "--version"]
+RUN ["/nodejs/bin/node", "--random-seed=1", "/app/entrypoint.mjs", "webhook-receiver", "--version"]
+RUN ["/nodejs/bin/node", "--random-seed=1", "/app/entrypoint.mjs", "static-export", "--version"]
+# The server loads its pieces when it starts, and its first thread is as important: it runs until its time is over. What it
+# loads after a short time only, the second line loads.
+RUN ["/nodejs/bin/node", "--random-seed=1", "--eval", "const later = 'const start = setTimeout; globalThis.setTimeout = (run, ms, ...rest) => start(run, ms < 1000 ? 60000 : ms, ...rest); process.once(\"SIGTERM\", () => process.exit());'; child_process.spawnSync(process.execPath, ['--random-seed=1', '--import=data:text/javascript,' + encodeURIComponent(later), '/app/entrypoint.mjs', 'bundle-server', '--bundle-url=file:///none', '--store=/tmp/store', '--listen=127.0.0.1:0', '--admin-listen=127.0.0.1:0', '--drain-linger=0s'], { stdio: 'inherit', timeout: 10000 })"]
+RUN ["/nodejs/bin/node", "--random-seed=1", "--input-type=module", "--eval", "for (const name of fs.readdirSync('/app/bundle-server').sort()) if (name.endsWith('.mjs')) await import('/app/bundle-server/' + name); process.exit();"]
 # The other threads, each until it has refused an empty task.
-RUN ["/nodejs/bin/node", "--eval", "for (const [name, task] of Object.entries({ check: '', bundle: '', mirror: 'restore', variant: '' })) { const thread = new worker_threads.Worker(`/app/${name}-worker.mjs`); thread.once('message', () => thread.terminate()); thread.postMessage({ input: { task } }); }"]
+RUN ["/nodejs/bin/node", "--random-seed=1", "--eval", "for (const [name, task] of Object.entries({ check: '', bundle: '', mirror: 'restore', variant: '' })) { const thread = new worker_threads.Worker(`/app/${name}-worker.mjs`); thread.once('message', () => thread.terminate()); thread.postMessage({ input: { task } }); }"]
 # Empty where the two differ.
-RUN ["/nodejs/bin/node", "--eval", "fs.mkdirSync('/tmp/compiled/' + process.env.TARGETARCH, { recursive: true })"]
+RUN ["/nodejs/bin/node", "--random-seed=1", "--eval", "fs.mkdirSync('/tmp/compiled/' + process.env.TARGETARCH, { recursive: true })"]
 
 FROM ${BASE}
 ARG BASE

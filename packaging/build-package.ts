@@ -8,12 +8,13 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { join, relative, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { commands } from '#bin/static-export-commands.ts';
 import { programName } from '#cli/command.ts';
 import { tapHelp } from '#conversations/commands/tap-arguments.ts';
 import { readThirdParty, writeNotices } from '../.ci/third-party.ts';
+import { bundledPackages, isPackagePart, tap, workerFile } from './bundled-packages.ts';
 import { referenceOf } from './command-reference.ts';
 import { krewManifest, pluginName } from './krew-manifest.ts';
 import { manPageOfHelp, manPages, readExitCodes } from './man-pages.ts';
@@ -21,24 +22,13 @@ import { manPageOfHelp, manPages, readExitCodes } from './man-pages.ts';
 const root = resolve(import.meta.dirname, '..');
 const packageName = 'static-export-cli';
 const plugin = 'kubectl-static_export';
-/** Shares the folder of the program's parts. */
-const tap = 'tap-static-export';
 const completionOfPlugin = 'kubectl_complete-static_export';
-/** The programs of its threads and processes, with their notices; only bundle-server restores from a mirror. */
-const workerFile = /^(?!mirror-)[a-z]+-worker\.mjs(?:\.LEGAL\.txt)?$/;
 
 const manifestShape = z.object({
   version: z.string(),
   license: z.string(),
   engines: z.object({ node: z.string() }),
 });
-const metafileShape = z.object({
-  outputs: z.record(
-    z.string(),
-    z.object({ inputs: z.record(z.string(), z.object({ bytesInOutput: z.number() })).default({}) }),
-  ),
-});
-
 const readText = (file: string): Promise<string> => readFile(join(root, file), 'utf8');
 
 async function buildPackage(programs: string, folder: string): Promise<string> {
@@ -83,22 +73,7 @@ async function buildPackage(programs: string, folder: string): Promise<string> {
 
 /** The licences of the packages that are in the program and its workers. */
 async function noticesOf(programs: string): Promise<string> {
-  const isPart = (file: string): boolean =>
-    file === `${programName}.mjs` ||
-    file === `${tap}.mjs` ||
-    file.startsWith(`${programName}/`) ||
-    workerFile.test(file);
-  const bundled = new Set<string>();
-  for (const name of ['programs.meta.json', `${programName}.meta.json`]) {
-    const { outputs } = metafileShape.parse(JSON.parse(await readFile(join(programs, name), 'utf8')));
-    for (const [output, { inputs }] of Object.entries(outputs)) {
-      if (!isPart(relative(programs, resolve(root, output)))) continue;
-      for (const [path, { bytesInOutput }] of Object.entries(inputs)) {
-        const found = /.*node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1];
-        if (found !== undefined && bytesInOutput > 0) bundled.add(found);
-      }
-    }
-  }
+  const bundled = await bundledPackages(root, programs, isPackagePart);
   const { bill, textsOf } = readThirdParty();
   const components = bill.components.filter(({ name }) => bundled.has(name));
   return writeNotices({ ...bill, components }, textsOf, 'The program is made of these packages.\n');

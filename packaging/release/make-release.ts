@@ -1,0 +1,229 @@
+// Makes the files of a release, in a clean checkout whose packages are installed. `release.ts` starts it there. Owns which file
+// is made of what. Refuses nothing that `release.ts` has refused; a missing tool leaves its files out, with the reason.
+//
+//   node packaging/release/make-release.ts ORDER.json     prints what it left out, as JSON
+
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { delimiter, join, resolve } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { z } from 'zod';
+import { parseSignKey } from '#mirror/kit/minisign-secret-key.ts';
+import { bundledPackages, isPackagePart } from '../bundled-packages.ts';
+import { withAnnotatedImage, withRepository } from './chart-text.ts';
+import { type FileSum, formatChecksums, signChecksums } from './checksums.ts';
+import { packGzip, unpackGzip } from './fixed-tar.ts';
+import { type BuiltImage, buildImageArchive } from './image-archive.ts';
+import { readBase } from './image-layout.ts';
+import { installManifest, installName, installNamespace } from './install-manifest.ts';
+import { provenanceLine } from './provenance.ts';
+import * as files from './release-files.ts';
+import { releaseNotes } from './release-notes.ts';
+import type { LeftOut } from './release-table.ts';
+import { type BillSubject, cyclonedxBill, type FurtherPart, spdxBill } from './software-bill.ts';
+import { releaseEnvironment, runTool, type ToolPlace, toolVersion } from './tool.ts';
+
+export const orderShape = z.object({
+  version: z.string(),
+  commit: z.string(),
+  /** Of the commit, since 1970. */
+  seconds: z.number(),
+  /** Absolute, existing and empty. */
+  out: z.string(),
+  /** Absolute, existing and empty. */
+  scratch: z.string(),
+  registry: z.string().optional(),
+  base: z.string().optional(),
+  mayBeTag: z.boolean(),
+  source: z.string().optional(),
+  downloads: z.string().optional(),
+  builder: z.string(),
+  key: z.string().optional(),
+  passwordFile: z.string().optional(),
+});
+export type ReleaseOrder = z.infer<typeof orderShape>;
+
+const root = resolve(import.meta.dirname, '../..');
+const readText = (name: string): Promise<string> => readFile(join(root, name), 'utf8');
+
+async function makeRelease(order: ReleaseOrder): Promise<readonly LeftOut[]> {
+  const { version, out, seconds } = order;
+  const env = releaseEnvironment(process.env, seconds);
+  const PATH = [join(root, 'node_modules/.bin'), env['PATH'] ?? ''].join(delimiter);
+  const place: ToolPlace = { cwd: root, env: { ...env, PATH } };
+  const [npm = '', helm, buildah] = await Promise.all([
+    toolVersion(['npm', '--version'], place),
+    toolVersion(['helm', 'version', '--short'], place),
+    toolVersion(['buildah', '--version'], place),
+  ]);
+  await writeFile(join(out, files.notesFile), releaseNotes(await readText('CHANGELOG.md'), version));
+  const leftOut: LeftOut[] = [];
+  if (helm === undefined) leftOut.push(...withoutHelm(version));
+  else await makeCharts(order, place);
+
+  const programs = join(order.scratch, 'programs');
+  await runTool(['npm', 'run', '-s', 'build'], { ...place, env: { ...place.env, OUT: programs } });
+  await makePackage(order, programs, place);
+  const image = await makeImage(order, programs, place, buildah);
+  if ('why' in image) leftOut.push(...files.imageFiles(version).map((name) => ({ name, why: image.why })));
+  await makeBills(order, programs, place, 'why' in image ? undefined : image);
+
+  const tools = {
+    node: process.version,
+    npm,
+    ...(helm && { helm }),
+    ...(!('why' in image) && { buildah: buildah ?? '' }),
+  };
+  const sums = await sumsOf(out);
+  const base = 'why' in image ? undefined : image.base;
+  const { commit, source, builder, registry, downloads } = order;
+  const parameters = { version, ...(registry && { registry }), ...(downloads && { downloads }) };
+  const line = provenanceLine({ commit, source, builder, parameters, tools, base }, sums);
+  await writeFile(join(out, files.provenanceFile), line);
+  const checksums = formatChecksums(await sumsOf(out));
+  await writeFile(join(out, files.checksumsFile), checksums);
+  if (order.key === undefined) {
+    leftOut.push({
+      name: files.signatureFile,
+      why: 'no key is given; name a secret key of minisign: --key FILE',
+    });
+  } else {
+    const password = order.passwordFile && (await readFile(order.passwordFile, 'utf8')).replace(/\r?\n$/, '');
+    const key = await parseSignKey(await readFile(order.key, 'utf8'), password);
+    await writeFile(join(out, files.signatureFile), signChecksums(checksums, version, key));
+  }
+  return leftOut;
+}
+
+function withoutHelm(version: string): readonly LeftOut[] {
+  const why = 'helm is not installed; install it and run again';
+  const names = [...files.chartNames.map((name) => files.chartFile(name, version)), files.installFile];
+  return names.map((name) => ({ name, why }));
+}
+
+async function makeCharts(
+  { version, out, scratch, seconds, registry }: ReleaseOrder,
+  place: ToolPlace,
+): Promise<void> {
+  if (registry !== undefined) {
+    const repository = files.imageRepositoryOf(registry);
+    for (const name of files.chartNames) {
+      const [values, chart] = [`charts/${name}/values.yaml`, `charts/${name}/Chart.yaml`];
+      await writeFile(join(root, values), withRepository(await readText(values), repository));
+      await writeFile(join(root, chart), withAnnotatedImage(await readText(chart), repository));
+    }
+    // Defaults and tables of values follow from values.yaml.
+    await runTool(['node', 'charts/generate-readme.ts'], place);
+  }
+  for (const name of files.chartNames) {
+    await runTool(['helm', 'package', `charts/${name}`, '--destination', scratch], place);
+    const archive = files.chartFile(name, version);
+    const packed = await unpackGzip(await readFile(join(scratch, archive)));
+    await writeFile(join(out, archive), await packGzip(packed, seconds));
+  }
+  const chart = join(out, files.chartFile('static-export-operator', version));
+  const rendering = ['helm', 'template', installName, chart, '--namespace', installNamespace, '--skip-tests'];
+  await writeFile(join(out, files.installFile), installManifest(await runTool(rendering, place), version));
+}
+
+async function makePackage(
+  { version, out, downloads }: ReleaseOrder,
+  programs: string,
+  place: ToolPlace,
+): Promise<void> {
+  const archive = files.packageFile(version);
+  const uri = downloads === undefined ? [] : ['--archive-uri', `${downloads.replace(/\/$/, '')}/${archive}`];
+  await runTool(['node', 'packaging/build-package.ts', programs, ...uri], place);
+  for (const name of [archive, files.krewFile]) await cp(join(programs, name), join(out, name));
+}
+
+async function makeImage(
+  order: ReleaseOrder,
+  programs: string,
+  place: ToolPlace,
+  buildah: string | undefined,
+): Promise<BuiltImage | { readonly why: string }> {
+  if (buildah === undefined) return { why: 'buildah is not installed; install it and run again' };
+  const ofDockerfile = /^ARG BASE=(.+)$/m.exec(await readText('Dockerfile'))?.[1] ?? '';
+  const base = readBase(order.base ?? ofDockerfile, order.mayBeTag);
+  if (typeof base === 'string') return { why: base };
+  const [folder, documents] = [join(order.scratch, 'image'), join(order.scratch, 'documents')];
+  await mkdir(folder);
+  await runTool(['node', '.ci/third-party.ts', documents], place);
+  // As the Dockerfile's own stage: neither maps nor what the bundler says of its work.
+  const inImage = join(order.scratch, 'programs-of-image');
+  await mkdir(inImage);
+  for (const name of await readdir(programs)) {
+    if (/\.mjs(?:\.LEGAL\.txt)?$/.test(name)) await cp(join(programs, name), join(inImage, name));
+  }
+  for (const name of ['static-export', 'bundle-server']) {
+    await cp(join(programs, name), join(inImage, name), { recursive: true });
+  }
+  const { version, commit, source, seconds, out } = order;
+  const to = join(out, files.imageFile(version));
+  try {
+    return await buildImageArchive({
+      ...{ place, folder, programs: inImage, documents, base, version, commit, source, seconds, to },
+    });
+  } catch (error) {
+    await rm(to, { force: true });
+    return { why: `the build failed: ${error instanceof Error ? error.message : String(error)}` };
+  }
+}
+
+async function makeBills(
+  order: ReleaseOrder,
+  programs: string,
+  place: ToolPlace,
+  image: BuiltImage | undefined,
+): Promise<void> {
+  const { version, commit, out } = order;
+  const time = new Date(order.seconds * 1000).toISOString();
+  const npm = async (format: string): Promise<unknown> =>
+    JSON.parse(await runTool(['npm', 'sbom', '--omit=dev', `--sbom-format=${format}`], place));
+  const [cdx, spdx] = [await npm('cyclonedx'), await npm('spdx')];
+  const write = async (of: 'image' | 'package', subject: BillSubject): Promise<void> => {
+    await writeFile(join(out, files.billFile(of, 'cdx')), cyclonedxBill(cdx, subject));
+    await writeFile(join(out, files.billFile(of, 'spdx')), spdxBill(spdx, subject));
+  };
+  const subject = { version, commit, time };
+  const inPackage = await bundledPackages(root, programs, isPackagePart);
+  await write('package', {
+    ...subject,
+    name: 'static-export-cli',
+    isPart: (name) => inPackage.has(name),
+    more: [],
+  });
+  if (image === undefined) return;
+  const inImage = await bundledPackages(root, programs, () => true);
+  const { reference, digest } = image.base;
+  const base: FurtherPart = {
+    ...{ name: reference.replace(/@.*$/, ''), version: digest, kind: 'container' },
+    purl: `pkg:oci/${reference.replace(/@.*$/, '').split('/').at(-1)}@${encodeURIComponent(digest)}`,
+  };
+  await write('image', {
+    ...{
+      ...subject,
+      name: 'static-export-operator',
+      isPart: (name: string) => inImage.has(name),
+      more: [base],
+    },
+  });
+}
+
+async function sumsOf(folder: string): Promise<readonly FileSum[]> {
+  const sums: FileSum[] = [];
+  for (const name of (await readdir(folder)).sort()) {
+    const hash = createHash('sha256');
+    await pipeline(createReadStream(join(folder, name)), hash);
+    sums.push({ name, sha256: hash.digest('hex') });
+  }
+  return sums;
+}
+
+if (import.meta.main) {
+  const [file = ''] = process.argv.slice(2);
+  const leftOut = await makeRelease(orderShape.parse(JSON.parse(await readFile(file, 'utf8'))));
+  process.stdout.write(`${JSON.stringify(leftOut)}\n`);
+}

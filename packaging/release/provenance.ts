@@ -1,0 +1,47 @@
+// How a release was made, as one statement of in-toto with SLSA's predicate: which commit and base, with which parameters and
+// tools, gave which bytes. Pure. Names no time and no machine: the same commit, parameters and tools give the same bytes.
+
+import type { FileSum } from './checksums.ts';
+
+export interface ReleaseBuild {
+  readonly commit: string;
+  /** Where the sources are, if the release names it. */
+  readonly source: string | undefined;
+  /** A URI that says who builds. */
+  readonly builder: string;
+  /** What the caller chose, by flag. */
+  readonly parameters: Readonly<Record<string, string>>;
+  /** Versions by name. */
+  readonly tools: Readonly<Record<string, string>>;
+  readonly base: { readonly reference: string; readonly digest: string } | undefined;
+}
+
+const buildType = 'https://staticexport.dev/build-types/release/v1';
+
+/** One line, as JSON Lines. */
+export function provenanceLine(build: ReleaseBuild, sums: readonly FileSum[]): string {
+  const { commit, source, builder, parameters, tools, base } = build;
+  const from = source === undefined ? `git:${commit}` : `git+${source}@${commit}`;
+  const statement = {
+    _type: 'https://in-toto.io/Statement/v1',
+    subject: [...sums]
+      .sort((one, other) => (one.name < other.name ? -1 : 1))
+      .map(({ name, sha256 }) => ({ name, digest: { sha256 } })),
+    predicateType: 'https://slsa.dev/provenance/v1',
+    predicate: {
+      buildDefinition: {
+        buildType,
+        externalParameters: parameters,
+        internalParameters: { tools },
+        resolvedDependencies: [
+          { uri: from, digest: { gitCommit: commit } },
+          ...(base === undefined
+            ? []
+            : [{ uri: base.reference, digest: { sha256: base.digest.replace('sha256:', '') } }]),
+        ],
+      },
+      runDetails: { builder: { id: builder } },
+    },
+  };
+  return `${JSON.stringify(statement)}\n`;
+}

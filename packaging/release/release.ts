@@ -1,0 +1,181 @@
+// Makes a release from the commit that is checked out, and from nothing else: in a fresh folder with freshly installed
+// packages. Owns the flags, the folder of results and what is said at the end. Refuses a working tree that differs from its
+// commit. Ends with 0 only where every mandatory file was made.
+
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
+import { z } from 'zod';
+import type { ReleaseOrder } from './make-release.ts';
+import { chartNames, imageFiles, isReleaseFile, mandatoryFiles } from './release-files.ts';
+import { type LeftOut, releaseTable } from './release-table.ts';
+import { refuseTree } from './release-tree.ts';
+import { releaseEnvironment, runTool } from './tool.ts';
+
+const usage = `Usage: npm run release -- --out FOLDER [FLAGS]
+
+Makes a release from the commit that is checked out. The working tree must not differ from it.
+
+  --out FOLDER            gets the files (release)
+  --registry HOST/PATH    charts and install.yaml name the image in this registry
+  --push HOST/PATH        as --registry, and pushes the image and the charts there
+  --base REFERENCE        base of the image, by digest; or oci:FOLDER, oci-archive:FILE with both platforms
+  --allow-tag             accept a base without a digest: another day may give other bytes
+  --require-image         fail where the image cannot be built
+  --download-url URL      where users download the files; the krew manifest names it
+  --source-url URL        where the sources are; provenance and labels name it
+  --builder-id URI        who builds; the provenance names it
+  --key FILE              secret key of minisign, which signs checksums.txt
+  --key-password-file FILE  password of that key
+`;
+
+const options = {
+  out: { type: 'string', default: 'release' },
+  registry: { type: 'string' },
+  push: { type: 'string' },
+  base: { type: 'string' },
+  'allow-tag': { type: 'boolean', default: false },
+  'require-image': { type: 'boolean', default: false },
+  'download-url': { type: 'string' },
+  'source-url': { type: 'string' },
+  'builder-id': { type: 'string', default: 'https://staticexport.dev/builders/unnamed' },
+  key: { type: 'string' },
+  'key-password-file': { type: 'string' },
+  help: { type: 'boolean', default: false },
+} as const;
+
+const leftOutShape = z.array(z.object({ name: z.string(), why: z.string() }));
+const manifestShape = z.object({ version: z.string() });
+const root = resolve(import.meta.dirname, '../..');
+
+const readText = (name: string): Promise<string> => readFile(join(root, name), 'utf8');
+const git = (...args: readonly string[]): string =>
+  execFileSync('git', args, { cwd: root, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 }).trimEnd();
+const versionOf = (manifest: string): string => manifestShape.parse(JSON.parse(manifest)).version;
+
+/** A sentence for the user, without a stack. */
+class ReleaseRefusal extends Error {}
+
+async function requireCommit(): Promise<string> {
+  const versions: Record<string, string> = { 'package.json': versionOf(await readText('package.json')) };
+  for (const name of chartNames) {
+    const chart = await readText(`charts/${name}/Chart.yaml`);
+    for (const field of ['version', 'appVersion']) {
+      const value = new RegExp(`^${field}: "?([^"\\s]+)"?$`, 'm').exec(chart)?.[1] ?? 'none';
+      versions[`charts/${name}/Chart.yaml, ${field}`] = value;
+    }
+  }
+  const changes = git('status', '--porcelain')
+    .split('\n')
+    .filter((line) => line !== '');
+  const committedVersion = versionOf(git('show', 'HEAD:package.json'));
+  const refusal = refuseTree({ changes, versions, committedVersion });
+  if (refusal !== undefined) throw new ReleaseRefusal(refusal);
+  return committedVersion;
+}
+
+/** An empty folder, or one that holds an earlier release. */
+async function clearFolder(out: string): Promise<void> {
+  await mkdir(out, { recursive: true });
+  const names = await readdir(out);
+  const foreign = names.filter((name) => !isReleaseFile(name));
+  if (foreign.length > 0) {
+    throw new ReleaseRefusal(
+      `${out} holds files that are not of a release: ${foreign.join(', ')}. Name another folder.`,
+    );
+  }
+  for (const name of names) await rm(join(out, name));
+}
+
+async function makeInCleanCheckout(order: ReleaseOrder, checkout: string): Promise<readonly LeftOut[]> {
+  const env = releaseEnvironment(process.env, order.seconds);
+  const sources = `${checkout}.tar`;
+  git('archive', '--format=tar', `--output=${sources}`, order.commit);
+  await mkdir(checkout);
+  const place = { cwd: checkout, env };
+  await runTool(['tar', '-xf', sources], place);
+  await runTool(['npm', 'ci', '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline'], place);
+  const file = `${checkout}.json`;
+  await writeFile(file, JSON.stringify(order));
+  const answer = await runTool([process.execPath, 'packaging/release/make-release.ts', file], place);
+  return leftOutShape.parse(JSON.parse(answer));
+}
+
+async function push(folder: string, registry: string): Promise<void> {
+  const file = join(root, 'packaging/push/push-release.ts');
+  if (!existsSync(file))
+    throw new ReleaseRefusal('This checkout cannot push. Push the files with another tool.');
+  const shape = z.object({ pushRelease: z.instanceof(Function) });
+  const { pushRelease } = shape.parse(await import(pathToFileURL(file).href));
+  await pushRelease({ folder, registry });
+}
+
+async function run(): Promise<number> {
+  const { values } = parseArgs({ options });
+  if (values.help) {
+    process.stdout.write(usage);
+    return 0;
+  }
+  const start = performance.now();
+  // Archives keep the modes of files.
+  process.umask(0o022);
+  const version = await requireCommit();
+  const out = resolve(values.out);
+  await clearFolder(out);
+  const scratch = await mkdtemp(join(tmpdir(), 'static-export-release-'));
+  const [draft, work] = [join(scratch, 'out'), join(scratch, 'work')];
+  const [commit = '', seconds = ''] = git('log', '-1', '--format=%H %ct').split(' ');
+  const registry = values.push ?? values.registry;
+  const fileOf = (name: string | undefined): string | undefined =>
+    name === undefined ? undefined : resolve(name);
+  try {
+    for (const folder of [draft, work]) await mkdir(folder);
+    const order = {
+      ...{
+        version,
+        commit,
+        seconds: Number(seconds),
+        out: draft,
+        scratch: work,
+        registry,
+        base: values.base,
+      },
+      ...{ mayBeTag: values['allow-tag'], source: values['source-url'], downloads: values['download-url'] },
+      ...{
+        builder: values['builder-id'],
+        key: fileOf(values.key),
+        passwordFile: fileOf(values['key-password-file']),
+      },
+    };
+    const leftOut = await makeInCleanCheckout(order, join(scratch, 'checkout'));
+    const names = (await readdir(draft)).sort();
+    for (const name of names) await cp(join(draft, name), join(out, name));
+    const made = await Promise.all(
+      names.map(async (name) => ({ name, bytes: (await stat(join(out, name))).size })),
+    );
+    process.stdout.write(
+      `release ${version} of commit ${commit}, in ${out}:\n${releaseTable(made, leftOut)}`,
+    );
+    process.stdout.write(`made in ${Math.round((performance.now() - start) / 1000)} s\n`);
+    const wanted = [...mandatoryFiles(version), ...(values['require-image'] ? imageFiles(version) : [])];
+    const missing = wanted.filter((name) => !names.includes(name));
+    if (missing.length > 0)
+      throw new ReleaseRefusal(`The release is not complete: ${missing.join(', ')} is missing.`);
+    if (values.push !== undefined) await push(out, values.push);
+    return 0;
+  } finally {
+    await rm(scratch, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
+
+try {
+  process.exitCode = await run();
+} catch (error) {
+  const isForUser = error instanceof ReleaseRefusal;
+  process.stderr.write(`${isForUser || error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+}

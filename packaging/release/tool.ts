@@ -1,0 +1,52 @@
+// Commands of a release, run to their end. Owns the environment in which they run: no setting of the machine that changes
+// bytes. A failing command is an error with its last lines.
+
+import { execFile } from 'node:child_process';
+import { delimiter, dirname } from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+/** What npm and Node's test runner set for their children, and what changes how Node runs. */
+const ownVariables =
+  /^(?:npm_(?!config_)|npm_config_local_prefix$|NODE_OPTIONS$|NODE_TEST_CONTEXT$|NODE_COMPILE_CACHE$|OUT$)/;
+
+/** @param seconds since 1970, of the commit */
+export function releaseEnvironment(
+  from: Readonly<Record<string, string | undefined>>,
+  seconds: number,
+): Readonly<Record<string, string>> {
+  const kept = Object.entries(from).flatMap(([name, value]) =>
+    value === undefined || ownVariables.test(name) ? [] : [[name, value] as const],
+  );
+  const PATH = [dirname(process.execPath), from['PATH'] ?? ''].join(delimiter);
+  return {
+    ...Object.fromEntries(kept),
+    ...{ PATH, TZ: 'UTC', LC_ALL: 'C', SOURCE_DATE_EPOCH: `${seconds}`, npm_config_update_notifier: 'false' },
+  };
+}
+
+export interface ToolPlace {
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** @returns what it wrote to standard output. @throws Error with what it wrote to standard error */
+export async function runTool(command: readonly string[], { cwd, env }: ToolPlace): Promise<string> {
+  const [file = '', ...args] = command;
+  try {
+    return (await run(file, args, { cwd, env, maxBuffer: 256 * 1024 * 1024 })).stdout;
+  } catch (error) {
+    const { stderr } = error instanceof Error && 'stderr' in error ? error : { stderr: '' };
+    const lines = String(stderr).trimEnd().split('\n').slice(-20).join('\n');
+    throw new Error(`${file} ${args[0] ?? ''} failed:\n${lines}`, { cause: error });
+  }
+}
+
+/** @returns the first line of its version, or `undefined` where it is not installed */
+export async function toolVersion(command: readonly string[], place: ToolPlace): Promise<string | undefined> {
+  return runTool(command, place).then(
+    (text) => text.split('\n')[0]?.trim() ?? '',
+    () => undefined,
+  );
+}

@@ -13,5 +13,5 @@ try {
 } catch {}
 
 if (parentPort !== null) {
-  serveAgents(parentPort, (bundle, isSearched) => openAgentSite(bundle, isSearched, systemClock));
+  serveAgents(parentPort, (bundle, opening) => openAgentSite(bundle, opening, systemClock), systemClock);
 }

@@ -13,6 +13,8 @@ export interface MakeContext {
   readonly signal: AbortSignal;
   /** After each page, with how many are read of how many. */
   readonly onFile?: ((done: number, of: number) => void) | undefined;
+  /** Awaited after each page: the thread may take a share of a core alone, and minutes may pass between two files. */
+  readonly rest?: (() => Promise<void>) | undefined;
 }
 
 /**

@@ -2,13 +2,13 @@
 // text does not say enough, that of its file.
 
 import type { BundleFile } from '#bundle/bundle-index.ts';
+import { addressOfPage } from '#bundle/store/digest.ts';
 import { openPack, type StoredBundle } from '#bundle/store/stored-bundle.ts';
 import type { SendReport } from '#platform/runtime/task.ts';
+import { maxReadPageBytes, readPageSource } from '#site/pages/bundle-pages.ts';
 import { pageTextHash } from './gaps/page-text.ts';
 import type { PageHashes, PagesProgress, PagesTask } from './page-hashes.ts';
 
-/** Of a larger file the hash is taken. */
-const longestPage = 8 * 1024 * 1024;
 const pagesPerReport = 200;
 
 /** @throws what reading the pack throws */
@@ -20,7 +20,7 @@ export async function hashPages(
   const pack = await openPack(packPath, index, undefined);
   try {
     for (const file of index.files) {
-      if (file.isData || !/\.html?$/i.test(file.path)) continue;
+      if (addressOfPage(file) === undefined) continue;
       hashes.set(file.path, (await textHash(file, pack)) ?? file.sha256);
       if (hashes.size % pagesPerReport === 0) await report({ pages: hashes.size });
     }
@@ -31,8 +31,5 @@ export async function hashPages(
 }
 
 async function textHash(file: BundleFile, pack: StoredBundle): Promise<string | undefined> {
-  if (file.size > longestPage) return undefined;
-  const bytes = Buffer.allocUnsafe(file.size);
-  await pack.readInto(file, bytes);
-  return pageTextHash(bytes.toString('utf8'));
+  return file.size > maxReadPageBytes ? undefined : pageTextHash(await readPageSource(pack, file));
 }

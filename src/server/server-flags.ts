@@ -139,7 +139,7 @@ export const bundleServerFlags = {
   encodings: encodings.withDefault('br,gzip', 'Content encodings to precompress text files with, or none'),
   encodingCpu: countUpTo(100, 'PERCENT').withDefault(
     '50',
-    'Percent of one core that precompression may take',
+    'Percent of one core that each thread may take for what it makes of a version',
   ),
   memoryBudget: bytes.optional(
     'Memory for bodies of frequently requested files (default: a quarter of the memory limit, 32MiB to 256MiB)',

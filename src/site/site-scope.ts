@@ -88,7 +88,7 @@ export function locate(scope: SiteScope, reference: string, base: URL): Located 
   if (path === undefined) {
     return { where: 'outside', name: `${url.host}${url.pathname}`.slice(0, maxNameLength) };
   }
-  const withoutIds = path.replace(sessionIds, '');
+  const withoutIds = /[;(]/.test(path) ? path.replace(sessionIds, '') : path;
   const canonical = canonicalPath(withoutIds);
   if (canonical === undefined) return { where: 'unsafe', path: withoutIds.slice(0, maxNameLength) };
   const inSession = withoutIds === path ? {} : { inSession: { path, query: url.search } };
@@ -137,8 +137,13 @@ function sitePath({ domain, originHost, namedHost, prefix }: SiteScope, url: URL
   return url.hostname === domain && url.port === '' ? url.pathname : undefined;
 }
 
+/** Most paths: neither their spelling nor their length needs a closer look. A segment and its slash are two characters at least. */
+const isPlain = (path: string): boolean =>
+  path.length <= 2 * maxSegments && /^(?:\/[\w~-][\w.~-]*)*\/?$/.test(path) && path !== '';
+
 /** @returns the one spelling of a path, or `undefined` if it cannot be a path of a bundle */
 function canonicalPath(path: string): string | undefined {
+  if (isPlain(path)) return path;
   const decoded = decodePath(path);
   if (decoded === undefined) return undefined;
   return (
@@ -152,6 +157,7 @@ function canonicalPath(path: string): string | undefined {
 
 /** The path as people read it. Undefined for what is not UTF-8, hides a separator, or holds control characters. */
 export function decodePath(path: string): string | undefined {
+  if (isPlain(path)) return path;
   const segments: string[] = [];
   for (const segment of path.split('/').slice(1)) {
     const decoded = decodeSegment(segment);

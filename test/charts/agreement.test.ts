@@ -66,10 +66,10 @@ test('global.imageRegistry is the registry of a repository that names none', asy
     );
   };
   for (const [repository, image] of [
-    ['static-export-operator', 'mirror.example:5000/docs/static-export-operator:0.1.0'],
-    ['team/exports', 'mirror.example:5000/docs/team/exports:0.1.0'],
-    ['registry.example.com/exports', 'registry.example.com/exports:0.1.0'],
-    ['localhost/exports', 'localhost/exports:0.1.0'],
+    ['static-export-operator', `mirror.example:5000/docs/static-export-operator:${version}`],
+    ['team/exports', `mirror.example:5000/docs/team/exports:${version}`],
+    ['registry.example.com/exports', `registry.example.com/exports:${version}`],
+    ['localhost/exports', `localhost/exports:${version}`],
   ] as const) {
     assert.deepEqual(await images(repository), [image, image]);
   }

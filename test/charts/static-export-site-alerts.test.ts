@@ -4,13 +4,8 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { goLive } from '#server/content/live-bundle.ts';
-import { createLiveSite } from '#server/content/live-site.ts';
-import { createSiteCounts } from '#server/site-counts.ts';
-import { createSiteMetrics } from '#server/site-metrics.ts';
-import { startingProgress } from '#server/source/source-progress.ts';
-import { storedBundle } from '../unit/server/fixtures.ts';
 import { chartsFolder, disabledNames, renderChart } from './rendered-chart.ts';
+import { serverMetrics } from './server-metrics.ts';
 
 const everyKind = ['ServiceMonitor', 'PrometheusRule'] as const;
 const values = {
@@ -44,19 +39,7 @@ async function readAlerts(): Promise<readonly Alert[]> {
 }
 
 test('every metric and label of an alert exists in the program', async () => {
-  const site = createLiveSite(1);
-  site.swap({
-    bundle: goLive(storedBundle({ 'a.html': '' })),
-    version: 'v',
-    activatedAt: 0,
-    provenance: 'disk',
-  });
-  const published = { version: 'v', digest: undefined, jobId: undefined, issuedAt: 0, expiresAt: 0 };
-  const progress = () => ({ ...startingProgress, published });
-  const counts = createSiteCounts();
-  const quiet = { cachedBytes: () => 0, hasPeers: false, insights: undefined };
-  const registry = createSiteMetrics({ site, progress, counts, ...quiet });
-  const exposed = await registry.metrics();
+  const exposed = await serverMetrics();
   for (const { alert, expr } of await readAlerts()) {
     const used = [...expr.matchAll(/\bbundle_server_\w+/g)].map(([name]) => name);
     for (const name of used) assert.match(exposed, new RegExp(`^${name}[{ ]`, 'm'), `${alert}: ${name}`);
@@ -127,4 +110,15 @@ test('the runbooks have an entry for each alert, and for no other', async () => 
   const titles = [...runbooks.matchAll(/^## (StaticExport\w+)$/gm)].map(([, title]) => title);
   const names = (await readAlerts()).map(({ alert }) => alert);
   assert.deepEqual([...titles].sort(), [...names].sort());
+});
+
+test('every metric and outcome that the runbooks name exists in the program', async () => {
+  const runbooks = await readFile(join(chart, 'docs/runbooks.md'), 'utf8');
+  const exposed = await serverMetrics();
+  const names = new Set([...runbooks.matchAll(/\bbundle_server_\w+/g)].map(([name]) => name));
+  assert.ok(names.size >= 4);
+  for (const name of names) assert.match(exposed, new RegExp(`^${name}[{ ]`, 'm'), name);
+  for (const [, outcome] of runbooks.matchAll(/\boutcome="([^"]+)"/g)) {
+    assert.match(exposed, new RegExp(`outcome="${outcome}"`));
+  }
 });

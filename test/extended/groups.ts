@@ -46,6 +46,10 @@ export const groups = {
     shows: "Tekton's own validation accepts the task",
     dependsOn: ['examples/pipelines'],
   },
+  workflows: {
+    shows: 'actionlint accepts the workflows of this project, with their expressions and scripts',
+    dependsOn: ['.github'],
+  },
   minisign: {
     shows: 'kits are signed with keys that a passphrase encrypts',
     dependsOn: ['src/mirror/kit', 'src/cli/kit'],

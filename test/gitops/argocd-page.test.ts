@@ -7,6 +7,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import { parse, parseDocument } from 'yaml';
+import { version } from '#platform/runtime/version.ts';
 import { goodKey } from '../integration/operator/scripted-vendor.ts';
 import { runCommand } from '../support/command.ts';
 import { eventuallyInCluster } from '../support/eventually.ts';
@@ -30,7 +31,7 @@ suite('the repository of the page for Argo CD', { skip: noGitOps }, () => {
   before(async () => {
     server = await startGitServer();
     const mirror = await server.createRepository('mirror');
-    await mirror.commit(await chartFiles(), { branch: 'v0.1.0' });
+    await mirror.commit(await chartFiles(), { branch: `v${version}` });
     repository = await server.createRepository('docs', { 'README.md': 'docs' });
     world = await startPageWorld();
     page = readPage('argo-cd', {

@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import { parse, parseDocument, stringify } from 'yaml';
+import { version } from '#platform/runtime/version.ts';
 import { goodKey } from '../integration/operator/scripted-vendor.ts';
 import { eventuallyInCluster } from '../support/eventually.ts';
 import { applyDefinitions } from '../support/gitops/definitions.ts';
@@ -98,7 +99,7 @@ suite('the repository of the page for Flux', { skip: noGitOps }, () => {
     );
     const { chart, sourceRef } = spec.chart.spec;
     const source = await world.get('gitrepository', sourceRef.namespace, sourceRef.name);
-    assert.equal(source.spec.ref.tag, 'v0.1.0');
+    assert.equal(source.spec.ref.tag, `v${version}`);
     const values = await helmValues(world.controlPlane, namespace, name);
     const upgraded = await world.controlPlane.helm(
       ['upgrade', '--install', name, join(root, chart), `--namespace=${namespace}`, '--values=-'],

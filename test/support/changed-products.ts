@@ -24,8 +24,9 @@ const readBy: readonly (readonly [changed: RegExp, tests: RegExp])[] = [
   [/^charts\//, /^test\/(?:charts|integration\/charts|unit\/packaging)\//],
   [
     /^(?:crds|schemas|packaging)\//,
-    /^test\/(?:charts\/|unit\/packaging\/|integration\/(?:charts|operator|cli|crd))/,
+    /^test\/(?:charts\/|unit\/packaging\/|integration\/(?:charts|operator|cli|crd|packaging))/,
   ],
+  [/^(?:\.github\/|\.gitlab-ci\.yml)/, /^test\/integration\/packaging\//],
 ];
 const productOfTest = (path: string): string | undefined => {
   if (path.startsWith('test/simulation/')) return 'operator';

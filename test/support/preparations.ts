@@ -47,6 +47,9 @@ export const preparations: Readonly<Record<string, Preparation>> = {
   'extended/tekton/tekton-task.ts': entry("Tekton's validation", async () =>
     (await import('../extended/tekton/tekton-task.ts')).findTektonValidation(),
   ),
+  'extended/workflows/actionlint.ts': entry('actionlint', async () =>
+    (await import('../extended/workflows/actionlint.ts')).findActionlint(),
+  ),
   'extended/node-24/node-24.ts': entry('Node 24', async () =>
     (await import('../extended/node-24/node-24.ts')).findNode24(),
   ),

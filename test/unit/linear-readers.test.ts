@@ -334,7 +334,7 @@ const readers: Readonly<Record<string, Reader>> = {
     ],
   },
   'session ids in links': {
-    read: (text) => dropSessionIds(site, { path: '/', query: '' }, `;jsessionid=1 ${text}`),
+    read: (text) => dropSessionIds(site, { path: '/', query: '' }, Buffer.from(`;jsessionid=1 ${text}`)),
     openings: [
       '',
       '<a href=";jsessionid=1',

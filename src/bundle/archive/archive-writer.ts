@@ -41,7 +41,7 @@ export function compressTar(
     case 'tar':
       return tar;
     case 'tar.gz':
-      return withoutSystem(throughTransform(tar, createGzip()));
+      return withoutSystem(throughTransform(tar, createGzip({ chunkSize: chunkBytes })));
     case 'tar.zst':
       return throughTransform(tar, zlib.createZstdCompress());
     default:

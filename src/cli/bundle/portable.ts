@@ -1,5 +1,5 @@
 // `bundle portable`: an archive of the same site that works from a disk and below any prefix, and what a reader of it misses. Refuses
-// to change the archive that it reads, and to read pages on the main thread.
+// to read pages on the main thread. Invariant: the archive that it reads is replaced whole, where --to and --replace name it, or stays.
 
 import { printable } from '#platform/wire/printable-text.ts';
 import { type PortableOutcome, remakeInThread } from '#site/remake/remaking.ts';

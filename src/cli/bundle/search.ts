@@ -1,5 +1,5 @@
-// `bundle search`: an archive of the same site with a search that needs no server, and what that search finds. Refuses to change the
-// archive that it reads, and to read pages on the main thread.
+// `bundle search`: an archive of the same site with a search that needs no server, and what that search finds. Refuses to read pages on
+// the main thread. Invariant: the archive that it reads is replaced whole, where --to and --replace name it, or stays.
 
 import { printable } from '#platform/wire/printable-text.ts';
 import { type AddedSearch, remakeInThread } from '#site/remake/remaking.ts';

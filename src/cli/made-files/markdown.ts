@@ -1,5 +1,5 @@
 // `bundle markdown`: an archive of the same site with a Markdown file for each page, and the lists that agents look for. Refuses to
-// change the archive that it reads, and to read pages on the main thread.
+// read pages on the main thread. Invariant: the archive that it reads is replaced whole, where --to and --replace name it, or stays.
 
 import { printable } from '#platform/wire/printable-text.ts';
 import { llmsFullPath, llmsPath } from '#site/markdown/markdown-files.ts';

@@ -54,7 +54,7 @@ export async function findGaps(
   const pages = createPageMap(mapped, values.basePath);
   const seen: SeenBundle | undefined = bundle &&
     pages.hashes && { ...bundle, digest: bundle.index.digest, hashes: pages.hashes };
-  const known = versionsOf(previous);
+  const known = versionsOf(previous, seen?.hashes);
   const versions = seen === undefined ? known : addVersion(known, seen, [], now);
   const counting = createSurvey({ pages, versions, knownWords: knownWordsOf(previous) });
   const project = await readAll(values, counting.add, context);

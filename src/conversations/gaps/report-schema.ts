@@ -102,6 +102,11 @@ export const reportFields = {
   }),
   rules: z.record(z.string(), z.number()),
   bundle: z.strictObject({ version: z.string(), digest: z.string() }).optional(),
+  pageReader: z
+    .int()
+    .positive()
+    .describe('Number of the reader that made the hashes of pages. Absent in reports of the first one.')
+    .optional(),
   versions: z.array(version).max(50),
   weeks: z.array(week),
   previousTime: instant.describe('When the report before was made. Absent in a first report.').optional(),

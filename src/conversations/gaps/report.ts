@@ -5,6 +5,7 @@ import { hash as hashText } from 'node:crypto';
 import { newTally, type Tally } from './counts.ts';
 import { gapRules, judgeGap } from './judge.ts';
 import type { PageMap } from './page-map.ts';
+import { pageReader } from './page-text.ts';
 import type { QuestionCluster } from './question-clusters.ts';
 import {
   type CellRow,
@@ -25,7 +26,7 @@ import {
   type Survey,
 } from './survey.ts';
 import { type ReaderInsights, unmetOf } from './unmet.ts';
-import { changesOf, type SiteVersion } from './versions.ts';
+import { changesOf, replaceHashes, type SiteVersion } from './versions.ts';
 
 const listed = {
   gaps: 300,
@@ -66,6 +67,7 @@ export function createGapsReport(input: ReportInput): GapReport {
     turns: { ...total, undated, citedYetUnanswered },
     rules: gapRules,
     ...(bundle !== undefined && { bundle }),
+    ...readerOf(input),
     versions: versions.map(versionRow),
     weeks: [...weeks.list()],
     ...(previous !== undefined && { previousTime: previous.generatedTime }),
@@ -86,6 +88,12 @@ export function createGapsReport(input: ReportInput): GapReport {
   };
 }
 
+/** Without a bundle, the versions keep the hashes that they have. */
+function readerOf({ bundle, previous }: ReportInput): Pick<GapReport, 'pageReader'> {
+  const reader = bundle === undefined ? previous?.pageReader : pageReader;
+  return reader === undefined ? {} : { pageReader: reader };
+}
+
 const instantOf = (atMs: number): string => new Date(atMs).toISOString();
 
 const versionRow = ({ version, digest, since, pages }: SiteVersion): GapReport['versions'][number] => ({
@@ -95,14 +103,23 @@ const versionRow = ({ version, digest, since, pages }: SiteVersion): GapReport['
   pages: Object.fromEntries(pages),
 });
 
-/** @throws RangeError for a time that is none, which the schema excludes */
-export const versionsOf = (report: GapReport | undefined): readonly SiteVersion[] =>
-  (report?.versions ?? []).map(({ version, digest, since, pages }) => ({
+/**
+ * @param hashes of the pages of the bundle; they replace those of another reader of pages
+ * @throws RangeError for a time that is none, which the schema excludes
+ */
+export function versionsOf(
+  report: GapReport | undefined,
+  hashes: ReadonlyMap<string, string> | undefined,
+): readonly SiteVersion[] {
+  const known = (report?.versions ?? []).map(({ version, digest, since, pages }) => ({
     version,
     digest,
     since: Date.parse(since),
     pages: new Map(Object.entries(pages)),
   }));
+  const isComparable = hashes === undefined || report?.pageReader === pageReader;
+  return isComparable ? known : replaceHashes(known, hashes);
+}
 
 function gapsOf(input: ReportInput): readonly Gap[] {
   const former = new Map(input.previous?.gaps.map((gap) => [gap.id, gap]));

@@ -56,6 +56,27 @@ export function addVersion(
   return fold([...known, { version: name, digest, since, pages: bounded(pages) }]);
 }
 
+/**
+ * For hashes of another reader of pages: each page gets its new hash where it changed last. Which pages changed in which version stays;
+ * what changed since the last version is not known.
+ */
+export function replaceHashes(
+  known: readonly SiteVersion[],
+  hashes: ReadonlyMap<string, string>,
+): readonly SiteVersion[] {
+  const lastOf = new Map<string, SiteVersion>();
+  for (const version of known) for (const page of version.pages.keys()) lastOf.set(page, version);
+  return known.map((version) => ({
+    ...version,
+    pages: new Map(
+      [...version.pages].map(([page, hash]) => [
+        page,
+        hash === null || lastOf.get(page) !== version ? hash : (hashes.get(page) ?? hash),
+      ]),
+    ),
+  }));
+}
+
 function bounded(pages: Iterable<readonly [string, string | null]>): ReadonlyMap<string, string | null> {
   return new Map([...pages].slice(0, mostPages));
 }

@@ -5,6 +5,7 @@
 
 import { PublishableError } from '#platform/wire/publishable-error.ts';
 import { bodyKind } from '#site/references/body-links.ts';
+import { createLinkPool } from '#site/references/link-pool.ts';
 import type { ReferenceUse } from '#site/references/reference.ts';
 import {
   type Address,
@@ -60,7 +61,7 @@ export async function crawlSite(request: CrawlRequest, context: CrawlContext): P
     const arrivals = createArrivals(limits, frontier, context.onProgress);
     const visiting: VisitContext = {
       ...{ scope, robots: obeyed, session, spool, signal },
-      pool: new Map(),
+      pool: createLinkPool(scope),
       failures: { inARow: 0 },
       pathsWithIds: [],
     };

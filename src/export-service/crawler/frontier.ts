@@ -3,7 +3,8 @@
 // of arrival. Pure: no I/O, no time. Invariant: the same outcomes give the same files.
 
 import { composedForm } from '#platform/wire/unicode-form.ts';
-import { type BodyLink, type BodyLinks, noLinks } from '#site/references/body-links.ts';
+import { type BodyLinks, noLinks } from '#site/references/body-links.ts';
+import type { BodyLink } from '#site/references/link-pool.ts';
 import { maxReferences } from '#site/references/reference.ts';
 import type { SearchTool } from '#site/references/search-index.ts';
 import type { Address } from '#site/site-scope.ts';

@@ -3,7 +3,7 @@
 // picture are all asked for: those above its own have one body, and say nothing of those below. Pure.
 // Invariant: what is held back is asked for as soon as two bodies of its group differ, or it is counted as not tried.
 
-import type { BodyLink } from '#site/references/body-links.ts';
+import type { BodyLink } from '#site/references/link-pool.ts';
 import type { Address } from '#site/site-scope.ts';
 
 /** A link with a query, as it came. */

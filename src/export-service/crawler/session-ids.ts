@@ -7,8 +7,14 @@ import { baseUrl } from '#site/references/body-links.ts';
 import { readHtmlPositions } from '#site/references/html-positions.ts';
 import { type Address, locate, originUrl, type SiteScope, sessionIds } from '#site/site-scope.ts';
 
-/** @param source one character for each byte @returns the page without them; `undefined` where it has none */
-export function dropSessionIds(scope: SiteScope, address: Address, source: string): string | undefined {
+/** What an id stands behind. To find none of them in bytes takes a tenth of the time of the whole pattern. */
+const marks = [';j', ';J', '/('];
+
+/** @param page its bytes @returns it without them, one character for each byte; `undefined` where it has none */
+export function dropSessionIds(scope: SiteScope, address: Address, page: Uint8Array): string | undefined {
+  const bytes = Buffer.from(page.buffer, page.byteOffset, page.byteLength);
+  if (!marks.some((mark) => bytes.includes(mark, 0, 'latin1'))) return undefined;
+  const source = bytes.toString('latin1');
   if (source.search(sessionIds) < 0) return undefined;
   const { positions, base } = readHtmlPositions(source);
   const against = baseUrl(base, originUrl(scope, address));

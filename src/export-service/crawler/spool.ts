@@ -1,10 +1,10 @@
 // Keeps bodies on disk while a crawl runs, one file per content, named by its hash. Memory holds only a piece of each
-// body that is being written or read, whatever its size. Owns the directory's files, and the limit on their sum. Refuses
+// body that is being written, and at most a mebibyte of each that is read, whatever its size. Owns the directory's files, and the limit on their sum. Refuses
 // more than the limit, even in the middle of a body, and returning other bytes than were stored.
 
-import { createHash, hash } from 'node:crypto';
-import { closeSync, createReadStream, openSync, readSync } from 'node:fs';
-import { copyFile, link, open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { createHash, type Hash, hash } from 'node:crypto';
+import { closeSync, createReadStream, openSync, readSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFile, type FileHandle, link, open, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolder } from '#platform/runtime/folder.ts';
 import { PublishableError, publishableCode } from '#platform/wire/publishable-error.ts';
@@ -36,6 +36,8 @@ export interface CrawlSpool {
 /** Files up to this size are read at once. A stream for each of ten thousand small files would double the time of packing. */
 const smallBytes = 1024 * 1024;
 const pieceBytes = 256 * 1024;
+/** A shorter body is written at once when it is whole. */
+const heldBytes = 256 * 1024;
 
 /**
  * @param directory created if absent; removed by the caller
@@ -44,33 +46,52 @@ const pieceBytes = 256 * 1024;
 export function createSpool(directory: string, maxBytes = Number.POSITIVE_INFINITY): CrawlSpool {
   let takenBytes = 0;
   let partials = 0;
+  let folder: Promise<void> | undefined;
+  /** One for each body that arrives at the same time. */
+  const free: Buffer[] = [];
+
+  const made = async (): Promise<void> => {
+    folder ??= makeFolder(directory);
+    await orTakingFailed(folder);
+  };
+  const nextPartial = (): string => {
+    partials += 1;
+    return join(directory, `${partials}.partial`);
+  };
 
   /** @param count called for each chunk before it is written; its error ends the body */
   const store = async (
-    chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+    chunks: AsyncIterable<Uint8Array>,
     count: (chunkBytes: number) => void,
   ): Promise<StoredBody> => {
-    partials += 1;
-    const partial = join(directory, `${partials}.partial`);
-    const hashing = createHash('sha256');
+    await made();
+    const held = free.pop() ?? Buffer.allocUnsafe(heldBytes);
+    let long: LongBody | undefined;
     let sizeBytes = 0;
-    await orTakingFailed(makeFolder(directory));
-    const file = await orTakingFailed(open(partial, 'w', 0o600));
     try {
       for await (const chunk of chunks) {
         count(chunk.byteLength);
+        if (long === undefined && sizeBytes + chunk.byteLength <= heldBytes) {
+          held.set(chunk, sizeBytes);
+        } else {
+          if (long === undefined) {
+            long = await openLong(nextPartial());
+            await append(long, held.subarray(0, sizeBytes));
+          }
+          await append(long, chunk);
+        }
         sizeBytes += chunk.byteLength;
-        hashing.update(chunk);
-        await orTakingFailed(file.writeFile(chunk));
       }
-      const sha256 = hashing.digest('hex');
-      await orTakingFailed(rename(partial, join(directory, sha256)));
+      if (long === undefined) return storeWhole(directory, nextPartial(), held.subarray(0, sizeBytes));
+      const sha256 = long.hashing.digest('hex');
+      await orTakingFailed(rename(long.partial, join(directory, sha256)));
       return { sizeBytes, sha256 };
     } catch (error) {
-      await rm(partial, { force: true });
+      if (long !== undefined) await rm(long.partial, { force: true });
       throw error;
     } finally {
-      await file.close();
+      free.push(held);
+      await long?.file.close();
     }
   };
 
@@ -87,8 +108,7 @@ export function createSpool(directory: string, maxBytes = Number.POSITIVE_INFINI
     const [source, own] = [join(from, body.sha256), join(directory, body.sha256)];
     const code = await link(source, own).then(() => '', publishableCode);
     if (code === '' || (code === 'EEXIST' && (await isWhole(directory, body)))) return true;
-    partials += 1;
-    const partial = join(directory, `${partials}.partial`);
+    const partial = nextPartial();
     try {
       // Some file systems have no second names.
       await copyFile(source, partial);
@@ -102,7 +122,10 @@ export function createSpool(directory: string, maxBytes = Number.POSITIVE_INFINI
   };
 
   return {
-    put: (bytes) => store([bytes], () => {}),
+    put: async (bytes) => {
+      await made();
+      return storeWhole(directory, nextPartial(), bytes);
+    },
     takeAgain: async (body, from = directory) => {
       if (!(await isWhole(from, body))) return false;
       if (from !== directory && !(await orTakingFailed(isShared(body, from)))) return false;
@@ -131,6 +154,36 @@ export function createSpool(directory: string, maxBytes = Number.POSITIVE_INFINI
   };
 }
 
+/** A body that is written as it arrives. */
+interface LongBody {
+  readonly partial: string;
+  readonly file: FileHandle;
+  readonly hashing: Hash;
+}
+
+async function openLong(partial: string): Promise<LongBody> {
+  const file = await orTakingFailed(open(partial, 'w', 0o600));
+  return { partial, file, hashing: createHash('sha256') };
+}
+
+async function append({ file, hashing }: LongBody, bytes: Uint8Array): Promise<void> {
+  hashing.update(bytes);
+  await orTakingFailed(file.writeFile(bytes));
+}
+
+/** At once: promises for each of ten thousand small files would cost more than their bytes. */
+function storeWhole(directory: string, partial: string, bytes: Uint8Array): StoredBody {
+  const sha256 = hash('sha256', bytes, 'hex');
+  try {
+    writeFileSync(partial, bytes, { mode: 0o600 });
+    renameSync(partial, join(directory, sha256));
+  } catch (cause) {
+    rmSync(partial, { force: true });
+    throw spoolFailed('store', publishableCode(cause), cause);
+  }
+  return { sizeBytes: bytes.byteLength, sha256 };
+}
+
 async function* readChecked(
   directory: string,
   { sha256, sizeBytes }: StoredBody,
@@ -139,7 +192,10 @@ async function* readChecked(
   const hashing = createHash('sha256');
   try {
     const isSmall = sizeBytes <= smallBytes;
-    const chunks = isSmall ? [await readFile(path)] : createReadStream(path, { highWaterMark: pieceBytes });
+    // One byte more shows that the file is longer.
+    const chunks = isSmall
+      ? [readStart(path, sizeBytes + 1)]
+      : createReadStream(path, { highWaterMark: pieceBytes });
     for await (const chunk of chunks) {
       hashing.update(chunk);
       yield chunk;
@@ -166,7 +222,7 @@ async function isWhole(directory: string, body: StoredBody): Promise<boolean> {
   }
 }
 
-/** At once: promises for each of ten thousand small files would cost more than their bytes. */
+/** At once, as {@link storeWhole}. */
 function readStart(path: string, maxBytes: number): Uint8Array {
   const bytes = Buffer.allocUnsafe(maxBytes);
   const file = openSync(path, 'r');

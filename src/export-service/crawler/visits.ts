@@ -4,8 +4,9 @@
 
 import { PublishableError } from '#platform/wire/publishable-error.ts';
 import { isAppShell } from '#site/references/app-shell.ts';
-import { bodyKind, type LinkPool, readableBytes, readLinks } from '#site/references/body-links.ts';
+import { bodyKind, readableBytes, readLinks } from '#site/references/body-links.ts';
 import { decodeBody } from '#site/references/body-text.ts';
+import type { LinkPool } from '#site/references/link-pool.ts';
 import { isPayloadType, payloadAddress } from '#site/references/next-payload.ts';
 import { isSearchGuess } from '#site/references/search-index.ts';
 import { type Address, locate, originUrl, type SiteScope } from '#site/site-scope.ts';
@@ -147,7 +148,7 @@ async function outcomeOf(
   const head = role === 'other' ? new Uint8Array() : spool.head(body, readableBytes(role) + 1);
   const links = readLinks(scope, address, role, contentType, head, pool);
   const isWhole = isDocument && head.byteLength === body.sizeBytes;
-  const plain = isWhole ? dropSessionIds(scope, address, Buffer.from(head).toString('latin1')) : undefined;
+  const plain = isWhole ? dropSessionIds(scope, address, head) : undefined;
   const stored = { kind: 'stored', isDocument, role, links, contentType, originType } as const;
   if (plain === undefined) return { ...stored, body };
   pathsWithIds.push(address.path);

@@ -38,11 +38,12 @@ export function readSearchText(target: string): string | undefined {
   const typed = new URLSearchParams(target.slice(target.indexOf('?') + 1)).get('q') ?? '';
   if (typed.length > 2 * longestSearch || /\p{Cc}/u.test(typed)) return undefined;
   const text = typed
-    .normalize('NFC')
     .replace(/[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu, '')
     .replace(/\s+/gu, ' ')
     .trim()
-    .toLowerCase();
+    .toLowerCase()
+    // At the end: a hidden joiner stands between a letter and its mark, and two spellings would be two entries.
+    .normalize('NFC');
   return text !== '' && text.length <= longestSearch && isPrintable(text) ? text : undefined;
 }
 

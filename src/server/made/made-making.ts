@@ -113,7 +113,7 @@ async function makeFiles(
   // The thread ends where it is not wanted any longer.
   const { signal } = new AbortController();
   for (const make of makers) {
-    for await (const { path, bytes } of make(bundle, { signal })) {
+    for await (const { path, bytes } of make(bundle, { signal, rest })) {
       // What the site has of its own stays.
       if (taken.has(path)) continue;
       taken.add(path);

@@ -16,7 +16,10 @@ export interface Agents extends McpPort {
   stop(): Promise<void>;
 }
 
-export type AgentFlags = Pick<BundleServerFlags, 'store' | 'mcpHosts' | 'mcpTokenFile' | 'mcpRate'>;
+export type AgentFlags = Pick<
+  BundleServerFlags,
+  'store' | 'encodingCpu' | 'mcpHosts' | 'mcpTokenFile' | 'mcpRate'
+>;
 export type AgentServing = Pick<McpPortOptions, 'site' | 'always' | 'unread' | 'countReply' | 'accessLog'>;
 
 /**
@@ -24,7 +27,7 @@ export type AgentServing = Pick<McpPortOptions, 'site' | 'always' | 'unread' | '
  * @throws {PublishableError} where the file of the token cannot be used
  */
 export async function openAgents(
-  { store, mcpHosts, mcpTokenFile, mcpRate }: AgentFlags,
+  { store, encodingCpu, mcpHosts, mcpTokenFile, mcpRate }: AgentFlags,
   { clock, logger }: Pick<ProgramContext, 'clock' | 'logger'>,
   serving: AgentServing,
   program: URL,
@@ -33,7 +36,9 @@ export async function openAgents(
     logger.warn({ error }, 'could not reload --mcp-token-file; keeping the tokens that were read before');
   };
   const token = mcpTokenFile === undefined ? undefined : await openTokenFile(mcpTokenFile, clock, keep);
-  const thread = createMcpThread({ start: () => startMcpThread(program), store, clock, logger });
+  const thread = createMcpThread({
+    ...{ start: () => startMcpThread(program), store, cpuPercent: encodingCpu, clock, logger },
+  });
   const { site, always, unread, countReply, accessLog } = serving;
   const port = createMcpPort({
     ...{ site, always, unread, countReply, accessLog, token, thread, clock, logger },

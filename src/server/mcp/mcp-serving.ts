@@ -7,7 +7,9 @@ import { parseIndex } from '#bundle/store/index-document.ts';
 import { systemDisk } from '#bundle/store/store-disk.ts';
 import { indexName, packName } from '#bundle/store/store-layout.ts';
 import { openPack, type StoredBundle } from '#bundle/store/stored-bundle.ts';
+import type { Clock } from '#platform/runtime/clock.ts';
 import { encodeError, PublishableError } from '#platform/wire/publishable-error.ts';
+import { shareOfCore } from '../made/core-share.ts';
 import type {
   AgentCall,
   AgentContent,
@@ -15,10 +17,10 @@ import type {
   AgentReply,
   AgentReport,
   AgentSite,
+  OpeningSite,
 } from './mcp-task.ts';
 
-/** @param isSearched false for a bundle whose index could not be made */
-export type OpenAgentSite = (bundle: StoredBundle, isSearched: boolean) => AgentSite;
+export type OpenAgentSite = (bundle: StoredBundle, opening: OpeningSite) => AgentSite;
 
 /** The starter, as the thread sees it. */
 export interface AgentPort {
@@ -38,7 +40,7 @@ const unavailable: AgentReply = {
   body: 'The pages are not ready for agents yet. Try again soon.\n',
 };
 
-export function serveAgents(port: AgentPort, openSite: OpenAgentSite): void {
+export function serveAgents(port: AgentPort, openSite: OpenAgentSite, clock: Clock): void {
   const contents = new Map<string, OpenContent>();
   const callers = new Map<number, AbortController>();
   let current: OpenContent | undefined;
@@ -64,7 +66,10 @@ export function serveAgents(port: AgentPort, openSite: OpenAgentSite): void {
         if (known === undefined) await bundle.close();
         return undefined;
       }
-      const content = known ?? { site: openSite(bundle, isSearched), bundle, calls: 0, isFormer: false };
+      const rest = shareOfCore(named.cpuPercent, clock);
+      const content = known ?? {
+        ...{ site: openSite(bundle, { isSearched, rest }), bundle, calls: 0, isFormer: false },
+      };
       content.isFormer = false;
       contents.set(digest, content);
       current = content;

@@ -8,6 +8,8 @@ import type { OwnHost } from './own-hosts.ts';
 export interface AgentContent {
   readonly folder: string;
   readonly digest: string;
+  /** Share of one core that the index of its search may take, 1 to 100. */
+  readonly cpuPercent: number;
 }
 
 /** A call of an agent, as far as its answer depends on it. */
@@ -42,6 +44,13 @@ export interface AgentSite {
   /** The number of pages that can be searched. Rejects where the index cannot be made. */
   readonly searchable: Promise<number>;
   close(): Promise<void>;
+}
+
+export interface OpeningSite {
+  /** False for a bundle whose index could not be made. */
+  readonly isSearched: boolean;
+  /** To be awaited after each page that the index reads. */
+  readonly rest: () => Promise<void>;
 }
 
 /** To the thread. */

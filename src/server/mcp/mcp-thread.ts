@@ -20,6 +20,8 @@ export type McpThreadErrorCode =
 export interface McpThreadOptions {
   readonly start: () => TaskHost;
   readonly store: string;
+  /** Share of one core that the index of a search may take, 1 to 100. */
+  readonly cpuPercent: number;
   readonly clock: Clock;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
 }
@@ -53,7 +55,7 @@ interface Running {
   isEndedByCall: boolean;
 }
 
-export function createMcpThread({ start, store, clock, logger }: McpThreadOptions): McpThread {
+export function createMcpThread({ start, store, cpuPercent, clock, logger }: McpThreadOptions): McpThread {
   const stopping = new AbortController();
   const unsearchable = new Set<string>();
   let waiting = new AbortController();
@@ -139,7 +141,7 @@ export function createMcpThread({ start, store, clock, logger }: McpThreadOption
     // The thread reads the files where they are stored, and without a check.
     await unlessAborted(bundle.committed, signal);
     await unlessAborted(bundle.stored.proven(), signal);
-    wanted = { folder: bundleFolder(store, bundle.digest), digest: bundle.digest };
+    wanted = { folder: bundleFolder(store, bundle.digest), digest: bundle.digest, cpuPercent };
     if (running !== undefined) open(running, wanted);
     else if (failures === 0) begin();
   };

@@ -2,6 +2,8 @@
 // formats as counts and writes their tags when a word follows, so that no order of tags can nest them wrongly. Invariant: blanks
 // stand outside of formats, and what is written is balanced after `endBlock`.
 
+import { isPermalinkSign } from '../pages/permalink-sign.ts';
+
 export type InlineFormat = 'strong' | 'em' | 'del' | 'code';
 
 export interface InlineWriter {
@@ -121,7 +123,7 @@ export function createInlineWriter(write: (html: string) => void, beginBlock: ()
         return;
       }
       link.held += chars;
-      if (link.held.length <= longestSign && permalinkText.test(link.held)) return;
+      if (isPermalinkSign(link.held)) return;
       const { held } = link;
       link.held = undefined;
       put(held);
@@ -148,10 +150,6 @@ export function createInlineWriter(write: (html: string) => void, beginBlock: ()
     },
   };
 }
-
-/** What generators put next to a heading as a link to itself. */
-const permalinkText = /^[\s#¶§↩\u{200b}\u{1f517}]*$/u;
-const longestSign = 8;
 
 const isEmphasis = (one: InlineFormat | Link): boolean => one === 'strong' || one === 'em' || one === 'del';
 

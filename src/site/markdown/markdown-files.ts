@@ -26,7 +26,7 @@ export const llmsFullPath = 'llms-full.txt';
 
 /** @param site for the addresses of links */
 export function makeMarkdownFiles(site: MarkdownSite): MakeFiles {
-  return async function* (bundle, { signal, onFile }): AsyncGenerator<MadeFile> {
+  return async function* (bundle, { signal, onFile, rest }): AsyncGenerator<MadeFile> {
     const files = pageFiles(bundle.index);
     const taken = new Map(bundle.index.files.map((file) => [file.path, file]));
     const listedSite = await describeSite(bundle, files, site);
@@ -57,6 +57,7 @@ export function makeMarkdownFiles(site: MarkdownSite): MakeFiles {
         else full.add(entry, markdown);
       }
       onFile?.(at + 1, files.length);
+      await rest?.();
     }
     if (listed.length === 0) return;
     if (!taken.has(llmsPath)) {

@@ -12,6 +12,7 @@ import {
   type AgentSite,
   maxCallBytes,
   maxReplyCharacters,
+  type OpeningSite,
 } from '#server/mcp/mcp-task.ts';
 import { isOwnAuthority } from '#server/mcp/own-hosts.ts';
 import { pageMarkdown } from '../markdown/page-markdown.ts';
@@ -28,10 +29,9 @@ import {
   searchOutput,
 } from './tool-schemas.ts';
 
-/** @param isSearched false for a bundle whose index could not be made */
 export function openAgentSite(
   bundle: StoredBundle,
-  isSearched: boolean,
+  { isSearched, rest }: OpeningSite,
   clock: Pick<Clock, 'monotonic'>,
 ): AgentSite {
   const closing = new AbortController();
@@ -39,7 +39,7 @@ export function openAgentSite(
   const make = async (): Promise<number> => {
     if (!isSearched) return 0;
     try {
-      search = await makeSiteSearch(bundle, closing.signal);
+      search = await makeSiteSearch(bundle, { signal: closing.signal, rest });
       return search.pages;
     } catch (error) {
       search = 'none';

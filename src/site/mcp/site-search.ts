@@ -1,6 +1,7 @@
 // The search of a site in the memory of the thread that answers agents: its files made from the bundle, its languages opened as they are
 // asked for. Refuses more memory than a limit: the thread has one of its own, and reads pages in it. Knows no address of a visitor.
 
+import type { MakeContext } from '#bundle/made-files.ts';
 import type { StoredBundle } from '#bundle/store/stored-bundle.ts';
 import { PublishableError } from '#platform/wire/publishable-error.ts';
 import { readSearchScript } from '../search/file-writer.ts';
@@ -35,12 +36,12 @@ const mostOpen = 3;
  */
 export async function makeSiteSearch(
   bundle: StoredBundle,
-  signal: AbortSignal,
+  context: MakeContext,
   mostBytes: number = maxSearchBytes,
 ): Promise<SiteSearch> {
   const files = new Map<string, Uint8Array>();
   let bytes = 0;
-  for await (const file of makeSearchIndex(bundle, { signal })) {
+  for await (const file of makeSearchIndex(bundle, context)) {
     bytes += file.bytes.length;
     if (bytes > mostBytes) {
       const most = `${Math.round(mostBytes / 1024 / 1024)} MiB`;

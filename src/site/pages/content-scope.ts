@@ -25,6 +25,8 @@ const excludedElements: ReadonlySet<string> = new Set(
 );
 /** Of the site, unless they are within an article. */
 const outerElements: ReadonlySet<string> = new Set(['header', 'aside']);
+/** None of them may have `main` in it: one that does has no end tag. */
+const withoutMain: ReadonlySet<string> = new Set(['nav', 'footer', 'header', 'aside']);
 const excludedRoles: ReadonlySet<string> = new Set(
   'navigation search contentinfo menu menubar tooltip'.split(' '),
 );
@@ -64,6 +66,7 @@ export function createScopeReader(keeps?: number): ScopeReader {
     const { tagName } = tag;
     if (!isOpen || voidElements.has(tagName)) return;
     if (excluded?.tagName === 'head' && tagName === 'body') excluded = undefined;
+    if (excluded !== undefined && withoutMain.has(excluded.tagName) && isMain(tag)) excluded = undefined;
     if (excluded !== undefined) {
       if (excluded.tagName === tagName) excluded.depth += 1;
       return;

@@ -31,6 +31,7 @@ export interface PageText {
 }
 
 export interface PageBounds extends SectionBounds {
+  /** 0 where no caller needs `links`. */
   readonly maxLinks: number;
   /** 0 where no caller needs `main`, which takes an eighth of the time. */
   readonly maxRanges: number;
@@ -43,6 +44,15 @@ export const usualPageBounds: PageBounds = {
   maxLinks: 5000,
   maxRanges: 5000,
 };
+
+export interface PageContent {
+  /** Whether the text has what pictures say in `alt`. */
+  readonly pictures: boolean;
+  /** Whether the text has the content of `time`, which many generators write new with each build. */
+  readonly times: boolean;
+}
+
+const usualContent: PageContent = { pictures: false, times: true };
 
 /** Elements that say something of the whole page. */
 const ofHead: ReadonlySet<string> = new Set(['title', 'meta', 'html', 'body']);
@@ -60,9 +70,13 @@ export function shownTitle({ title, sections }: Pick<PageText, 'title' | 'sectio
 }
 
 /** @param html the page as text */
-export function readPageText(html: string, bounds: PageBounds = usualPageBounds): PageText {
-  const read = readOnce(html, bounds);
-  return read.unended === undefined ? read.page : readOnce(html, bounds, read.unended).page;
+export function readPageText(
+  html: string,
+  bounds: PageBounds = usualPageBounds,
+  content: PageContent = usualContent,
+): PageText {
+  const read = readOnce(html, bounds, content);
+  return read.unended === undefined ? read.page : readOnce(html, bounds, content, read.unended).page;
 }
 
 interface ReadPage {
@@ -71,13 +85,14 @@ interface ReadPage {
 }
 
 /** @param keeps see {@link createScopeReader} */
-function readOnce(html: string, bounds: PageBounds, keeps?: number): ReadPage {
+function readOnce(html: string, bounds: PageBounds, content: PageContent, keeps?: number): ReadPage {
   const scopes = createScopeReader(keeps);
   const writer = createSectionWriter(bounds);
   const ranges = createRangeRecord(bounds.maxRanges);
   const head = createHeadReader();
   const links = new Set<string>();
   let isCut = false;
+  let openTimes = 0;
   ranges.change(undefined, 0, 0);
   const followRange = (tag: TagToken, before: ContentScope | undefined): void => {
     const isBody = tag.tagName === 'body';
@@ -88,7 +103,18 @@ function readOnce(html: string, bounds: PageBounds, keeps?: number): ReadPage {
   };
   const addLink = (href: string): void => {
     if (links.size < bounds.maxLinks) links.add(href.slice(0, maxAddress));
-    else if (!links.has(href)) isCut = true;
+    else if (bounds.maxLinks > 0 && !links.has(href)) isCut = true;
+  };
+  // A block ends a `time` that has no end tag, which would hide the rest of the page.
+  const followTime = (tagName: string, change: 1 | -1): void => {
+    if (tagName === 'time') openTimes = Math.max(0, openTimes + change);
+    else if (partsWords(tagName)) openTimes = 0;
+  };
+  const addPicture = (attrs: TagToken['attrs'], scope: ContentScope): void => {
+    const text = singleBlanks((attributeOf(attrs, 'alt') ?? '').trim());
+    if (text === '') return;
+    writer.text(text, scope);
+    writer.space();
   };
   const isWhole = readHtmlTokens(
     html,
@@ -105,19 +131,24 @@ function readOnce(html: string, bounds: PageBounds, keeps?: number): ReadPage {
           head.start(tag);
         }
         const { scope } = scopes;
-        if (scope !== undefined) writer.start(tag, isOpen, scope);
+        if (scope === undefined) return;
+        if (isOpen) followTime(tagName, 1);
+        writer.start(tag, isOpen, scope);
+        if (content.pictures && tagName === 'img') addPicture(tag.attrs, scope);
       },
       end: (tag) => {
         if (tag.tagName === 'title') head.end(tag);
         const before = scopes.scope;
         scopes.end(tag);
         followRange(tag, before);
-        if (before !== undefined) writer.end(tag);
+        if (before === undefined) return;
+        followTime(tag.tagName, -1);
+        writer.end(tag);
       },
       text: (chars) => {
         const { scope } = scopes;
         if (scope === undefined) head.text(chars);
-        else writer.text(chars, scope);
+        else if (content.times || openTimes === 0) writer.text(chars, scope);
       },
       space: () => {
         if (scopes.scope === undefined) head.space();

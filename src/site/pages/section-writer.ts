@@ -3,6 +3,7 @@
 
 import type { TagToken } from '#platform/html/html-tokens.ts';
 import { attributeOf, type ContentScope } from './content-scope.ts';
+import { isPermalinkSign } from './permalink-sign.ts';
 
 export interface PageSection {
   /** Fragment of its address, without `#`. */
@@ -44,8 +45,6 @@ const inlineElements: ReadonlySet<string> = new Set(
 
 export const partsWords = (tagName: string): boolean => !inlineElements.has(tagName);
 const headings: ReadonlySet<string> = new Set(['h1', 'h2', 'h3', 'h4', 'h5', 'h6']);
-/** What generators put into a heading as a link to itself. */
-const permalink = /^[\s#¶§↩\u{200b}\u{1f517}]*$/u;
 
 interface Piece {
   readonly scope: ContentScope;
@@ -60,8 +59,13 @@ interface OpenHeading {
   readonly level: number;
   id: string | undefined;
   text: string;
-  /** Where a link within it begins. */
-  linkAt: number | undefined;
+  link: OpenLink | undefined;
+}
+
+interface OpenLink {
+  /** Where in the heading it begins, with the blank in front of it. */
+  readonly at: number;
+  readonly isAfterSpace: boolean;
 }
 
 /** A text of one word a token takes forty bytes for each until its pieces are joined. */
@@ -77,6 +81,7 @@ export function createSectionWriter(bounds: SectionBounds): SectionWriter {
   /** The last `id` in front of which no text stands. */
   let pendingId: string | undefined;
   let needsSpace = false;
+  let isInOwnLink = false;
   let total = 0;
   let isCut = false;
 
@@ -127,31 +132,38 @@ export function createSectionWriter(bounds: SectionBounds): SectionWriter {
       const id = attributeOf(attrs, 'id') ?? (tagName === 'a' ? attributeOf(attrs, 'name') : undefined);
       if (headings.has(tagName) && isOpen) {
         finishHeading(scopeOfHeading);
-        open = { level: Number(tagName[1]), id: id || undefined, text: '', linkAt: undefined };
+        open = { level: Number(tagName[1]), id: id || undefined, text: '', link: undefined };
         scopeOfHeading = scope;
         return;
       }
+      const href = tagName === 'a' ? (attributeOf(attrs, 'href') ?? '') : undefined;
+      if (href !== undefined) isInOwnLink = /^#./.test(href);
       if (open === undefined) {
         pendingId = id || pendingId;
         return;
       }
       open.id ??= id || undefined;
-      if (tagName !== 'a') return;
-      open.linkAt = open.text.length;
-      const href = attributeOf(attrs, 'href') ?? '';
-      if (/^#./.test(href)) open.id ??= decodedFragment(href.slice(1));
+      if (href === undefined) return;
+      open.link = { at: open.text.length, isAfterSpace: needsSpace };
+      if (isInOwnLink) open.id ??= decodedFragment(href.slice(1));
     },
     end: ({ tagName }) => {
       if (partsWords(tagName)) needsSpace = true;
       if (headings.has(tagName)) finishHeading(scopeOfHeading);
-      if (tagName !== 'a' || open?.linkAt === undefined) return;
-      if (permalink.test(open.text.slice(open.linkAt))) open.text = open.text.slice(0, open.linkAt);
-      open.linkAt = undefined;
+      if (tagName !== 'a') return;
+      isInOwnLink = false;
+      if (open?.link === undefined) return;
+      const { at, isAfterSpace } = open.link;
+      open.link = undefined;
+      if (!isPermalinkSign(open.text.slice(at))) return;
+      open.text = open.text.slice(0, at);
+      needsSpace ||= isAfterSpace;
     },
     text: (chars, scope) => {
+      // Of a term of a list, which Sphinx and MkDocs link like a heading, or of a note.
+      if (open === undefined && isInOwnLink && isPermalinkSign(chars)) return;
       if (open !== undefined) addToHeading(open, chars, scope);
-      // Of a term of a list, which Sphinx and MkDocs link like a heading.
-      else if (chars !== '¶') {
+      else {
         addToText(chars, scope);
         pendingId = undefined;
       }

@@ -1,5 +1,6 @@
 // The script that pages of a portable site run in place of their framework: tabs, code groups, sidebars, menus, themes and copy buttons.
-// It is classic, asks for no file, and works on what the page holds already. Refuses elements that a script of the page owns.
+// It is classic, and works on what the page holds already; for the list of a collapsed category it opens a page of the site in a frame.
+// Refuses elements that a script of the page owns, and lists of another origin.
 // Kept as text, because a reader's browser runs it and this program does not.
 
 /** Runs once, when the page is read. */
@@ -101,13 +102,50 @@ function toggleSection(target) {
     return true;
   }
   var category = target.closest('.menu__list-item-collapsible');
-  var list = category && category.parentElement.querySelector('ul');
+  if (!category || target.closest('a[href]:not([role=button],[aria-current])')) return false;
+  return toggleCategory(category) || askForList(category);
+}
+function toggleCategory(category) {
+  var list = category.parentElement.querySelector('ul');
   if (!list) return false;
   var isCollapsed = category.parentElement.classList.toggle('menu__list-item--collapsed');
   list.style.cssText = isCollapsed ? 'display:none' : '';
   all('[aria-expanded]', category).forEach(function (one) { one.setAttribute('aria-expanded', String(!isCollapsed)); });
   return true;
 }
+// Docusaurus leaves out collapsed lists. The page of a category has its list, and this script.
+var asked, frame;
+function askForList(category) {
+  var link = category.querySelector('a[href]');
+  if (asked || link?.origin !== location.origin) return false;
+  asked = category;
+  frame = document.createElement('iframe');
+  frame.hidden = true;
+  frame.name = 'sx-list ' + link.textContent;
+  frame.src = link.href;
+  document.body.append(frame);
+  return true;
+}
+function sendList(label) {
+  var category = all('.menu__list-item-collapsible').find((one) =>
+    one.querySelector('a').textContent === label && one.parentElement.querySelector('[aria-current=page]'));
+  var list = category?.parentElement.querySelector('ul');
+  if (!list) return;
+  all('a[href]', list).forEach((one) => {
+    one.href = one.href;
+    one.removeAttribute('aria-current');
+    one.classList.remove('menu__link--active');
+  });
+  parent.postMessage(list.outerHTML, location.protocol === 'file:' ? '*' : location.origin);
+}
+window.addEventListener('message', (event) => {
+  if (!asked || event.source !== frame.contentWindow) return;
+  asked.insertAdjacentHTML('afterend', event.data);
+  frame.remove();
+  toggleCategory(asked);
+  asked = undefined;
+});
+if (/^sx-list /.test(window.name)) sendList(window.name.slice(8));
 function toggleExpanded(opener) {
   var isOpen = opener.getAttribute('aria-expanded') === 'true';
   var id = opener.getAttribute('aria-controls');

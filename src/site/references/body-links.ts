@@ -1,22 +1,16 @@
 // Finds where one body leads. Chooses the reader for its kind, resolves what it found, sorts it into inside and
 // outside, and keeps each address once. Pure over (bytes, content type, address); bytes are never changed.
 
-import { type Address, locate, originUrl, type SiteScope } from '../site-scope.ts';
+import { type Address, originUrl, type SiteScope } from '../site-scope.ts';
 import { maxSitemapBytes, readLlmsText, readSitemap } from '../sitemap.ts';
 import { decodeBody } from './body-text.ts';
 import { readCssReferences } from './css-references.ts';
 import { type ExternalReference, externalHref, externalKinds, readExternalModules } from './external.ts';
 import { readHtmlReferences } from './html-references.ts';
+import type { BodyLink, LinkPool } from './link-pool.ts';
 import { readManifestReferences } from './manifest-references.ts';
 import { isPayloadType, payloadOf, readPageData, readPayload, sourceOfPicture } from './next-payload.ts';
-import {
-  addReferences,
-  asHint,
-  asPage,
-  maxReferences,
-  type Reference,
-  type ReferenceUse,
-} from './reference.ts';
+import { addReferences, asHint, asPage, maxReferences, type Reference } from './reference.ts';
 import { readScriptReferences } from './script-references.ts';
 import {
   askedByFile,
@@ -42,12 +36,6 @@ export type BodyKind =
   | 'contents'
   | 'index'
   | 'other';
-
-export interface BodyLink {
-  readonly address: Address;
-  readonly use: ReferenceUse;
-  readonly isSitemap: boolean;
-}
 
 export interface BodyLinks {
   readonly links: readonly BodyLink[];
@@ -77,9 +65,6 @@ export const noLinks: BodyLinks = {
   queriesDropped: 0,
   isPartial: false,
 };
-
-/** One object for each link of a whole crawl: a site's navigation is on every page of it. */
-export type LinkPool = Map<string, BodyLink>;
 
 /** Of one body; more is not read. No string that it becomes is larger than what a thread can spare at its limit. */
 const usualReadBytes = 8 * 1024 * 1024;
@@ -133,10 +118,10 @@ export function readLinks(
   bytes: Uint8Array,
   pool: LinkPool,
 ): BodyLinks {
-  const found = find(kind, contentType, bytes.subarray(0, readableBytes(kind)), originUrl(scope, address));
   const own = originUrl(scope, address);
+  const found = find(kind, contentType, bytes.subarray(0, readableBytes(kind)), own);
   const base = baseUrl(found.base, own);
-  const links = new Map<string, BodyLink>();
+  const links = new Set<BodyLink>();
   const external = new Map<string, ExternalReference>();
   const unsafe = new Set<string>();
   let originSpelled = 0;
@@ -144,7 +129,7 @@ export function readLinks(
   if (found.base !== undefined && spellsOrigin(scope, found.base)) originSpelled += 1;
   const resolve = (reference: Reference, isSitemap: boolean, against = base): void => {
     const { text, use, load } = reference;
-    const located = locate(scope, text, against);
+    const located = pool.locate(text, against);
     if (located.where === 'outside' && load !== undefined) {
       const kind = externalKinds[load];
       const href = externalHref(text, against);
@@ -155,10 +140,7 @@ export function readLinks(
     const isPage = use === 'page' && !isSitemap;
     if (isPage && located.address.query !== '') queriesDropped += 1;
     const target = isPage ? { path: located.address.path, query: '' } : located.address;
-    const key = `${use} ${isSitemap} ${target.path}${target.query}`;
-    const link = pool.get(key) ?? { address: target, use, isSitemap };
-    pool.set(key, link);
-    links.set(key, link);
+    links.add(pool.linkTo(target, use, isSitemap));
     const source = sourceOfPicture(located.address);
     if (source !== undefined && use === 'asset') resolve(asHint(source), false);
   };
@@ -174,7 +156,7 @@ export function readLinks(
   const { versions, folders, notTried } = found.versions ?? {};
   for (const name of versions ?? []) resolve({ text: `./${name}/`, use: 'trial' }, false);
   return {
-    links: [...links.values()],
+    links: [...links],
     external: [...external.values()],
     unsafe: [...unsafe],
     originSpelled,

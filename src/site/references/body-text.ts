@@ -8,6 +8,7 @@ export type CharsetSource = 'html' | 'svg' | 'style' | 'none';
 
 /** Browsers search to the end of the head; those that search less find a late declaration only by luck. */
 const declaringBytes = 16 * 1024;
+const declarationPiece = 512;
 
 const marks: readonly (readonly [readonly number[], string])[] = [
   [[0xef, 0xbb, 0xbf], 'utf-8'],
@@ -58,13 +59,16 @@ function readMetaCharset(start: string): string | undefined {
   // Most pages without a declaration end here.
   if (!/charset/i.test(start)) return undefined;
   let charset: string | undefined;
-  readHtmlTokens(start, {
-    start: (tag) => {
+  const reader = {
+    start: (tag: TagToken): void => {
       if (tag.tagName === 'meta') charset ??= charsetOfMeta(tag);
     },
     end: () => {},
     text: () => {},
-  });
+    isDone: () => charset !== undefined,
+  };
+  // Most pages declare it in their first lines.
+  readHtmlTokens(start, reader, declarationPiece);
   return charset;
 }
 

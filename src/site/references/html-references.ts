@@ -32,8 +32,10 @@ type Element = TagToken;
 
 type Use = Omit<Reference, 'text'>;
 
-/** element.attribute → use, in lower case as tokens are; `*` is any element. */
-const attributeUses = tableOf([
+/** By name of the attribute, then of the element, in lower case as tokens are; `*` is any element. */
+type AttributeTable = ReadonlyMap<string, ReadonlyMap<string, Use>>;
+
+const attributeUses = attributeTableOf([
   [{ use: 'page' }, 'a.href a.xlink:href area.href'],
   [{ use: 'page', load: 'frame' }, 'iframe.src frame.src object.data embed.src'],
   // Elements of SVG name their script by `href`.
@@ -48,7 +50,7 @@ const attributeUses = tableOf([
   [{ use: 'hint', load: 'picture', isLate: true }, 'img.data-src'],
   [{ use: 'hint' }, '*.data-src'],
 ]);
-const srcsetUses = tableOf([
+const srcsetUses = attributeTableOf([
   [{ use: 'asset', load: 'picture' }, 'img.srcset source.srcset'],
   [{ use: 'asset', load: 'preload' }, 'link.imagesrcset'],
   [{ use: 'hint', load: 'picture', isLate: true }, 'img.data-srcset source.data-srcset'],
@@ -74,6 +76,18 @@ const linkUses = tableOf([
 /** @param rows names with blanks between them */
 function tableOf(rows: readonly (readonly [Use, string])[]): ReadonlyMap<string, Use> {
   return new Map(rows.flatMap(([use, names]) => names.split(' ').map((name) => [name, use] as const)));
+}
+
+/** @param rows as of {@link tableOf}, with names such as `img.src` */
+function attributeTableOf(rows: readonly (readonly [Use, string])[]): AttributeTable {
+  const entries = [...tableOf(rows)].map(([name, use]) => ({ at: name.indexOf('.'), name, use }));
+  const byAttribute = Map.groupBy(entries, ({ at, name }) => name.slice(at + 1));
+  return new Map(
+    [...byAttribute].map(([attribute, uses]) => [
+      attribute,
+      new Map(uses.map(({ at, name, use }) => [name.slice(0, at), use])),
+    ]),
+  );
 }
 
 /** By `rel`: what a browser only prepares. */
@@ -117,7 +131,7 @@ export function readHtmlReferences(html: string, pieceLength?: number): HtmlRefe
   const start = (element: Element, isOpen: boolean): void => {
     const { tagName } = element;
     if (tagName === 'audio' || tagName === 'video') player = tagName === 'video' ? 'video' : 'media';
-    addReferences(references, readElement(element, player));
+    if (element.attrs.length > 0) addReferences(references, readElement(element, player));
     const href = tagName === 'base' && base === undefined ? attribute(element, 'href') : undefined;
     if (href !== undefined) [base, baseAt] = [href, references.length];
     const source = tagName === 'script' ? attribute(element, 'src') : preloadSource(element);
@@ -161,8 +175,9 @@ function addressUse(element: Element, name: string, player: LoadUse): Use | unde
 
 const typeOf = (element: Element): string => attribute(element, 'type')?.trim().toLowerCase() ?? '';
 
-function lookUp(table: ReadonlyMap<string, Use>, { tagName }: Element, name: string): Use | undefined {
-  return table.get(`${tagName}.${name}`) ?? table.get(`*.${name}`);
+function lookUp(table: AttributeTable, { tagName }: Element, name: string): Use | undefined {
+  const byElement = table.get(name);
+  return byElement?.get(tagName) ?? byElement?.get('*');
 }
 
 /** How an attribute of the tables holds what it names: one address, or several as a srcset. */

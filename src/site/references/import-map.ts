@@ -26,7 +26,8 @@ export interface ImportMapAddresses {
 export function readImportMap(script: string): ImportMapAddresses {
   const isMap =
     script.length <= maxMapLength && /^\s{0,64}\{/.test(script) && /"(?:imports|scopes)"/.test(script);
-  const { imports = {}, scopes = {} } = importMap.safeParse(isMap ? readJson(script) : undefined).data ?? {};
+  const { imports = {}, scopes = {} } =
+    (isMap ? importMap.safeParse(readJson(script)).data : undefined) ?? {};
   const texts = Object.values(imports).filter((to) => typeof to === 'string');
   const scoped = Object.entries(scopes).flatMap(([scope, map]) => [scope, ...Object.values(map)]);
   return {

@@ -105,12 +105,15 @@ const toolNames = [
 ] as const;
 const allTools = toolNames.map((tool) => ({ tool, ...tools[tool] }));
 
+/** All that the table and the rules below know ends so, and most addresses do not. */
+const mayBeOfSearch = /\.(?:js|json|zip|pf_meta)$/;
+
 /** Read of a body to recognise an index. */
 const searchHeadBytes = 8 * 1024;
 
 /** @param path in the bundle, or on the site */
 export function recogniseIndex(path: string, head: Uint8Array): SearchTool | undefined {
-  const named = allTools.filter(({ index }) => index.test(path));
+  const named = mayBeOfSearch.test(path) ? allTools.filter(({ index }) => index.test(path)) : [];
   if (named.length === 0) return undefined;
   const text = Buffer.from(head.subarray(0, searchHeadBytes)).toString('latin1');
   return named.find(({ begins }) => begins?.test(text) ?? true)?.tool;
@@ -121,6 +124,7 @@ const dataFile = /\/versions\.json$|\.pf_meta$/;
 
 /** Whether a file that is not a page, a style or a script is read for its search. */
 export function isSearchData(path: string): boolean {
+  if (!mayBeOfSearch.test(path)) return false;
   return dataFile.test(path) || allTools.some(({ index }) => index.test(path) && !/\.js$/.test(path));
 }
 
@@ -142,6 +146,7 @@ export function isSearchGuess(path: string): boolean {
 
 /** What the search asks for, to which a crawled file at this path belongs. Relative to that file. */
 export function askedByFile(path: string): readonly Reference[] {
+  if (!mayBeOfSearch.test(path)) return [];
   return allTools.flatMap(({ files }) =>
     files.filter((file) => file.path.test(path)).flatMap(({ asks }) => asks.map(asHint)),
   );
@@ -222,6 +227,9 @@ const literal = new RegExp(
     `|(?:${javadocIndexes.join('|')})\\.(?:js|zip)|_?pagefind/(?:pagefind[\\w-]{0,40}\\.js)?))(?:\\?[^"'\`\\s]{0,200})?["'\`]`,
   'g',
 );
+/** One of these is in every text that the pattern takes, and to search for them takes a fraction of its time. */
+const inLiterals = ['search', 'lunr-index', 'index.json', 'pagefind/'];
+const mayNameIndex = (script: string): boolean => inLiterals.some((part) => script.includes(part));
 const pagefindFile = /pagefind\/(?:pagefind[\w-]*\.js)?$/;
 const maxLiterals = 100;
 /** Folders that a name without a folder is tried in. */
@@ -239,6 +247,7 @@ export function readSearchLiterals(
   const found = new Set<string>();
   for (const script of scripts) {
     if (found.size >= maxLiterals) break;
+    if (!mayNameIndex(script)) continue;
     for (const [, text = ''] of script.matchAll(literal)) {
       found.add(text.replace('{dir}', '').replace(pagefindFile, 'pagefind/pagefind-entry.json'));
       if (found.size >= maxLiterals) break;
@@ -278,6 +287,7 @@ export function readPageSearch(
   anchors: readonly string[],
 ): readonly Reference[] {
   const head = html.slice(0, headLength);
+  if (!head.includes('docusaurus_')) return [];
   const version = versionMeta.exec(head)?.[1];
   const tag = tagMeta.exec(head)?.[1];
   if (version === undefined && tag === undefined) return [];

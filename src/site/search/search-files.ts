@@ -29,7 +29,7 @@ const maxLanguages = 60;
 /** A maker of files: see `made-files.ts`. Includes no program for readers. */
 export async function* makeSearchIndex(
   bundle: StoredBundle,
-  { signal, onFile }: MakeContext,
+  { signal, onFile, rest }: MakeContext,
 ): AsyncGenerator<MadeFile> {
   const files = pageFiles(bundle.index);
   const defaultLanguage = await commonLanguage(bundle, files);
@@ -45,6 +45,7 @@ export async function* makeSearchIndex(
       if (full !== undefined) yield { path: full.path, bytes: full.bytes };
     }
     onFile?.(at + 1, files.length);
+    await rest?.();
   }
   const languages: Record<string, LanguageFiles> = {};
   for (const [language, index] of [...indexes].sort(([a], [b]) => (a < b ? -1 : 1))) {

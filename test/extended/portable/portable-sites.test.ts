@@ -187,6 +187,16 @@ test('Docusaurus: tabs, theme, menus and copy buttons work from a disk', async (
   await page.click('[class*=colorModeToggle] button');
   await becomes(page, 'document.documentElement.dataset.theme', 'dark');
   await look(page, 'docusaurus');
+  const guides = '.menu__list-item-collapsible + ul .menu__link';
+  await becomes(page, shownOf(guides), []);
+  await page.click('.menu__list-item-collapsible > a');
+  await becomes(page, shownOf(guides), [true, true]);
+  await becomes(page, `document.querySelectorAll('iframe, ${guides}[aria-current]').length`, 0);
+  await page.click('.menu__list-item-collapsible > a');
+  await becomes(page, shownOf('.menu__list-item-collapsible + ul'), [false]);
+  await page.click('.menu__list-item-collapsible > a');
+  await page.click(`${guides}[href$="deploy/index.html"]`);
+  await becomes(page, "document.querySelector('h1').textContent", 'Deploy');
   const narrow = await open(folder, 'install/index.html', { width: 500 });
   await narrow.click('.navbar__toggle');
   await narrow.click('#sx-menu a[href$="deploy/index.html"]');

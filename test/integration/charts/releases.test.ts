@@ -7,6 +7,7 @@ import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { parse } from 'yaml';
+import { version } from '#platform/runtime/version.ts';
 import { type CommandResult, startControlPlane, type TestCluster } from '../../support/cluster.ts';
 import { eventually } from '../../support/eventually.ts';
 
@@ -89,7 +90,7 @@ test('an upgrade of an older operator under a live site changes the CRD and no o
   assert.equal(after.metadata.uid, before.metadata.uid, 'the CRD is the same object');
   assert.equal(
     await read('ops', 'deployment/ops-static-export-operator', '.metadata.labels.helm\\.sh/chart'),
-    `${operatorChart}-0.1.0`,
+    `${operatorChart}-${version}`,
   );
   assert.equal(await stateOf('docs'), served);
   assert.equal(await stateOf('volumes'), kept);

@@ -66,6 +66,8 @@ export async function keepAnswers(request: CrawlRequest): Promise<number> {
   if (connection === undefined) return 0;
   const sizes = new Map<string, number>();
   try {
+    // Of a site without validators nothing is kept: then the caller removes the directory as a whole.
+    if (connection.prepare(`SELECT 1 FROM answers WHERE ${isReusable} LIMIT 1`).get() === undefined) return 0;
     connection.exec(`DELETE FROM answers WHERE NOT (${isReusable});`);
     const bodies = connection.prepare("SELECT entry ->> '$.answer.body' AS body FROM answers");
     for (const row of bodies.iterate()) {

@@ -4,6 +4,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
+import { version } from '#platform/runtime/version.ts';
 import { type ChildProgram, startProgram } from '../../../support/child-program.ts';
 import { runInProcess } from '../../../support/cli-in-process.ts';
 import type { CommandResult } from '../../../support/command.ts';
@@ -162,7 +163,7 @@ export function serverPod(name: string, port: number): object {
       containers: [
         {
           name: 'bundle-server',
-          image: 'static-export-operator:0.1.0',
+          image: `static-export-operator:${version}`,
           args: ['bundle-server', '--bundle-file=/etc/static-export/bundle.json'],
           ports: [{ name: 'admin', containerPort: port }],
           volumeMounts: [{ name: 'source', mountPath: '/etc/static-export' }],

@@ -149,6 +149,61 @@ for (const [change, files, isClosed] of builds) {
   });
 }
 
+/** As the first reader of pages made it: without its number, and with other hashes. */
+const fromFirstReader = ({ pageReader: _number, versions, ...report }: GapReport): GapReport => ({
+  ...report,
+  versions: versions.map((version) => ({
+    ...version,
+    pages: Object.fromEntries(
+      Object.entries(version.pages).map(([page, hash]) => [page, hash && [...hash].reverse().join('')]),
+    ),
+  })),
+});
+
+test('another reader of pages closes no gap, and the next change of a page does', () => {
+  const early = times(8, () => unanswered());
+  const answered = times(12, () => turn({ timestamp: later }));
+  const built = (version: string, asset: string, text: string) => ({ version, files: guideOf(asset, text) });
+  const known = fromFirstReader(
+    reportOf(early, {
+      bundle: built('v-1', 'a', 'The owner of your organization.'),
+      now: '2026-11-20T00:00:00Z',
+    }),
+  );
+  const two = again(
+    reportOf([...early, ...answered], {
+      bundle: built('v-2', 'b', 'The owner of your organization.'),
+      previous: again(known),
+      now: '2026-11-27T00:00:00Z',
+    }),
+  );
+  assert.equal(stateOf(two, 'page')?.state, 'Open');
+  const three = reportOf(
+    [...early, ...answered, ...times(12, () => turn({ timestamp: '2026-12-09T10:00:00.000Z' }))],
+    { bundle: built('v-3', 'b', 'Choose Security.'), previous: two, now: '2026-12-08T00:00:00Z' },
+  );
+  assert.equal(stateOf(three, 'page')?.closed?.version, 'v-3');
+});
+
+test('another reader of pages keeps the changes that reports of the same content know', () => {
+  const early = times(8, () => unanswered());
+  const one = again(reportOf(early, { bundle: first, now: '2026-11-20T00:00:00Z' }));
+  const two = again(reportOf(early, { bundle: second, previous: one, now: '2026-11-27T00:00:00Z' }));
+  const three = reportOf([...early, ...times(12, () => turn({ timestamp: later }))], {
+    bundle: second,
+    previous: again(fromFirstReader(two)),
+    now: '2026-12-05T00:00:00Z',
+  });
+  assert.equal(stateOf(three, 'page')?.closed?.version, 'v-2');
+});
+
+test('a report without a bundle keeps the number of the reader that its hashes are from', () => {
+  const one = again(reportOf([], { bundle: first }));
+  assert.equal(reportOf([], { previous: one }).pageReader, one.pageReader);
+  assert.ok(one.pageReader !== undefined);
+  assert.equal(reportOf([], { previous: fromFirstReader(one) }).pageReader, undefined);
+});
+
 test('a page that the bundle lacked and a later version has closes its gap', () => {
   const early = times(8, () => unanswered({ page_url: `${site}/new-page` }));
   const one = again(reportOf(early, { bundle: first, now: '2026-11-20T00:00:00Z' }));

@@ -74,7 +74,7 @@ export function reportOf(
       publishedAt: undefined,
       hashes: pages.hashes,
     };
-  const known = versionsOf(previous);
+  const known = versionsOf(previous, seen?.hashes);
   const versions = seen === undefined ? known : addVersion(known, seen, [], at);
   const knownWords = [...(previous?.gaps ?? []), ...(previous?.questions ?? [])].flatMap(({ words }) =>
     words === undefined ? [] : [unpackWords(words)],

@@ -6,7 +6,8 @@ import { type CrawlLimits, defaultCrawlLimits } from '#export-service/crawler/co
 import { createFrontier, type Frontier } from '#export-service/crawler/frontier.ts';
 import type { Robots } from '#export-service/crawler/origin/robots.ts';
 import type { FetchOutcome } from '#export-service/crawler/visit.ts';
-import type { BodyLink, BodyLinks } from '#site/references/body-links.ts';
+import type { BodyLinks } from '#site/references/body-links.ts';
+import type { BodyLink } from '#site/references/link-pool.ts';
 import type { ReferenceUse } from '#site/references/reference.ts';
 import * as fc from '../../../support/properties.ts';
 import { words } from '../../../support/words.ts';

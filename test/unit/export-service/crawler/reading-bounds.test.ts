@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { type BodyKind, type BodyLinks, readableBytes, readLinks } from '#site/references/body-links.ts';
 import { readHtmlReferences } from '#site/references/html-references.ts';
+import { createLinkPool } from '#site/references/link-pool.ts';
 import { readPayload } from '#site/references/next-payload.ts';
 import { maxReferences } from '#site/references/reference.ts';
 import { createScope, locate } from '#site/site-scope.ts';
@@ -17,7 +18,7 @@ import { crawl, pages, serveSite } from './site-server.ts';
 const scope = createScope('docs.example.com', new URL('http://127.0.0.1:4000/'));
 
 function read(kind: BodyKind, body: string | Uint8Array): BodyLinks {
-  return readLinks(scope, { path: '/x', query: '' }, kind, '', Buffer.from(body), new Map());
+  return readLinks(scope, { path: '/x', query: '' }, kind, '', Buffer.from(body), createLinkPool(scope));
 }
 const many = (piece: string, count: number): string => piece.repeat(count);
 const beyond = maxReferences + 1_000;

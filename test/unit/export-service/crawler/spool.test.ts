@@ -1,11 +1,13 @@
 // Bodies on disk: the stored bytes are read back, or an error.
 
 import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
 import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { test } from 'node:test';
 import { createSpool } from '#export-service/crawler/spool.ts';
+import * as fc from '../../../support/properties.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 const textOf = async (chunks: AsyncIterable<Uint8Array>): Promise<string> =>
@@ -26,7 +28,8 @@ test('a body is written to disk as it arrives, and is not kept in memory', async
   const onDisk: number[] = [];
   const body = await spool.take(
     mebibytes(20, () => {
-      for (const name of readdirSync(folder)) onDisk.push(statSync(join(folder, name)).size / mib);
+      const sizes = readdirSync(folder).map((name) => statSync(join(folder, name)).size);
+      onDisk.push(sizes.reduce((sum, size) => sum + size, 0) / mib);
     }),
   );
   assert.equal(body.sizeBytes, 20 * mib);
@@ -40,6 +43,35 @@ test('a body is written to disk as it arrives, and is not kept in memory', async
   let largest = 0;
   for await (const chunk of spool.read(body)) largest = Math.max(largest, chunk.byteLength);
   assert.ok(largest <= mib);
+});
+
+test('a body has its bytes and its hash, however it arrives, also while others do', async (t) => {
+  const spool = createSpool(temporaryFolder(t));
+  // Around what is held in memory, and beyond it.
+  const length = fc.constantFrom(0, 1, 100_000, 256 * 1024 - 1, 256 * 1024, 256 * 1024 + 1, 600_000);
+  const cut = fc.integer({ min: 1, max: 300_000 });
+  const bodies = fc.array(fc.tuple(length, cut, fc.integer({ min: 0, max: 255 })), {
+    minLength: 2,
+    maxLength: 4,
+  });
+  async function* inPieces(bytes: Buffer, size: number): AsyncGenerator<Uint8Array> {
+    for (let at = 0; at < bytes.length; at += size) {
+      await Promise.resolve();
+      yield bytes.subarray(at, at + size);
+    }
+  }
+  const property = fc.asyncProperty(bodies, async (shapes) => {
+    const wanted = shapes.map(([size, , fill]) => Buffer.alloc(size, fill));
+    const taken = await Promise.all(
+      wanted.map((bytes, at) => spool.take(inPieces(bytes, shapes[at]?.[1] ?? 1))),
+    );
+    for (const [at, body] of taken.entries()) {
+      const bytes = wanted[at] ?? Buffer.alloc(0);
+      assert.deepEqual(body, { sizeBytes: bytes.length, sha256: hash('sha256', bytes, 'hex') });
+      assert.ok(bytes.equals(spool.head(body, bytes.length)));
+    }
+  });
+  await fc.assertAsync(property, { numRuns: 30 });
 });
 
 test('the head of a small body is all of it', async (t) => {
@@ -79,6 +111,8 @@ test('a body that changed or is missing on the disk is an error with the reason'
   const spool = createSpool(folder);
   const body = await spool.put(Buffer.from('x'));
   writeFileSync(join(folder, body.sha256), 'y');
+  await assert.rejects(textOf(spool.read(body)), { code: 'SpoolFailed', message: /\(its bytes changed\)/ });
+  writeFileSync(join(folder, body.sha256), 'xx');
   await assert.rejects(textOf(spool.read(body)), { code: 'SpoolFailed', message: /\(its bytes changed\)/ });
   rmSync(join(folder, body.sha256));
   await assert.rejects(textOf(spool.read(body)), { code: 'SpoolFailed', message: /\(ENOENT\)/ });

@@ -31,6 +31,8 @@ test('a search is kept composed, in lower case, with one space between words', (
   const rows: readonly (readonly [string, string | undefined])[] = [
     ['  Web   Hooks\u3000Retry ', 'web hooks retry'],
     ['Cafe\u0301', 'café'],
+    ['cafe\u200d\u0301', 'café'],
+    ['\u0130zmir', 'i\u0307zmir'],
     ['می\u200cخواهم', 'میخواهم'],
     ['検索', '検索'],
     ['', undefined],
@@ -93,6 +95,7 @@ test('whatever is sent, what is kept is printable, bounded, and the same when it
       const kept = searchFor(well);
       if (kept !== undefined) {
         assert.ok(kept.length <= 200 && isPrintable(kept) && kept === kept.trim());
+        assert.equal(searchFor(kept), kept);
       }
       const target = `/${well.split('/').map(encodeURIComponent).join('/')}`;
       const address = readMissingAddress(target);

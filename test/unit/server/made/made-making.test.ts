@@ -143,6 +143,30 @@ test('made files beyond the limit of a bundle are refused, and nothing of them s
   }
 });
 
+test('a maker that makes no file for long rests as much as its share of a core demands', async () => {
+  const { index, folder } = await put();
+  let now = 0;
+  let restedMs = 0;
+  const clock = {
+    ...systemClock,
+    monotonic: () => now,
+    after: async (ms: number) => {
+      restedMs += ms;
+    },
+  };
+  const pages = 50;
+  const reading: MakeFiles = async function* (bundle, { rest }) {
+    for (let at = 0; at < pages; at += 1) {
+      now += 100;
+      await rest?.();
+    }
+    yield* listPages(bundle, { signal: new AbortController().signal });
+  };
+  const task = { folder, digest: index.digest, basePath: '', cpuPercent: 25, maxBytes: 1_000_000 };
+  await prepareFiles(task, [reading], clock);
+  assert.equal(restedMs, pages * 300);
+});
+
 test('a damaged page, a lost bundle and a maker that fails are reported, and nothing of the work stays', async () => {
   const stored = await put();
   const failing: MakeFiles = async function* (bundle, context) {

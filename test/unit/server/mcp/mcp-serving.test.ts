@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { formatIndex } from '#bundle/store/index-document.ts';
 import { indexName, packName } from '#bundle/store/store-layout.ts';
+import { systemClock } from '#platform/runtime/clock.ts';
 import { serveAgents } from '#server/mcp/mcp-serving.ts';
 import type { AgentCall, AgentContent, AgentQuestion, AgentReport } from '#server/mcp/mcp-task.ts';
 import { memoryBundle } from '../../../support/memory-bundle.ts';
@@ -20,7 +21,7 @@ async function stored(t: TestContext, pages: number): Promise<AgentContent> {
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, packName), 'x'.repeat(pages));
   await writeFile(join(folder, indexName), formatIndex({ index, packBytes: pages }));
-  return { folder, digest: index.digest };
+  return { folder, digest: index.digest, cpuPercent: 20 };
 }
 
 interface Tested {
@@ -52,6 +53,7 @@ function tested(searchable: (digest: string) => Promise<number> = async () => 1)
       searchable: searchable(digest),
       close: async () => {},
     }),
+    systemClock,
   );
   const until = async (isDone: () => boolean): Promise<void> => {
     while (!isDone()) await heard.promise;
@@ -90,6 +92,40 @@ test('of two bundles that are opened close together, the later one answers', asy
   assert.ok(hasOpened(thread.reports, small.digest));
   assert.ok(!hasOpened(thread.reports, large.digest));
   assert.equal(await answerOf(thread, small.digest), `${small.digest} v1`);
+});
+
+test('the index of a search rests as the share of a core demands', async (t) => {
+  let now = 0;
+  const rests: number[] = [];
+  const clock = {
+    ...systemClock,
+    monotonic: () => now,
+    after: async (ms: number) => {
+      rests.push(ms);
+    },
+  };
+  const content = await stored(t, 1);
+  const rested = Promise.withResolvers<void>();
+  const index = async (rest: () => Promise<void>): Promise<number> => {
+    now += 100;
+    await rest();
+    rested.resolve();
+    return 1;
+  };
+  serveAgents(
+    {
+      postMessage: () => {},
+      on: (_event, listener) => listener({ kind: 'open', content, isSearched: true }),
+    },
+    (_bundle, { rest }) => ({
+      answer: () => assert.fail('no call was sent'),
+      searchable: index(rest),
+      close: async () => {},
+    }),
+    clock,
+  );
+  await rested.promise;
+  assert.deepEqual(rests, [400]);
 });
 
 test('a call for a bundle that is closed is answered from the current one, without a version', async (t) => {

@@ -54,7 +54,7 @@ function tested(logger: McpThreadOptions['logger'] = silentLogger): Tested {
     threads.push(thread);
     return thread;
   };
-  const thread = createMcpThread({ start, store: '/store', clock, logger });
+  const thread = createMcpThread({ start, store: '/store', cpuPercent: 50, clock, logger });
   const callOf = (digest: string): AgentCall => ({
     ...{
       headers: [],
@@ -105,7 +105,7 @@ test('a bundle is opened once it is stored, and a call that came before is answe
   assert.deepEqual(first.questions, [
     {
       kind: 'open',
-      content: { folder: `/store/bundles/${bundle.digest}`, digest: bundle.digest },
+      content: { folder: `/store/bundles/${bundle.digest}`, digest: bundle.digest, cpuPercent: 50 },
       isSearched: true,
     },
   ]);

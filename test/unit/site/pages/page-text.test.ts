@@ -51,6 +51,65 @@ test('sections have their heading, level, anchor and text, with single blanks', 
   ]);
 });
 
+// A link of a heading to itself, as generators write it, with what stands around it.
+for (const [generator, heading, shown] of [
+  ['Sphinx', 'One two<a class="headerlink" href="#x" title="Link to this heading">¶</a>', 'One two'],
+  ['Read the Docs', 'One two<a class="headerlink" href="#x" title="Permalink">\uf0c1</a>', 'One two'],
+  ['PyData', 'One two<a class="headerlink" href="#x">#</a>', 'One two'],
+  ['MkDocs', 'One two<a class="headerlink" href="#x" title="Permanent link">&para;</a>', 'One two'],
+  ['MkDocs with a symbol', 'One two<a class="headerlink" href="#x">⚓︎</a>', 'One two'],
+  [
+    'VitePress',
+    'One two <a class="header-anchor" href="#x" aria-label="Permalink to">&#8203;</a>',
+    'One two',
+  ],
+  ['VitePress with a badge', 'One <a class="header-anchor" href="#x">&#8203;</a><span>two</span>', 'One two'],
+  ['VuePress', '<a href="#x" class="header-anchor">#</a> One two', 'One two'],
+  ['VuePress 2', '<a class="header-anchor" href="#x"><span>One two</span></a>', 'One two'],
+  ['Docusaurus', 'One two<a href="#x" class="hash-link" title="Direct link">\u200b</a>', 'One two'],
+  ['Docusaurus 2', 'One two<a aria-hidden="true" class="hash-link" href="#x">#</a>', 'One two'],
+  ['mdBook', '<a class="header" href="#x">One two</a>', 'One two'],
+  ['Nextra', 'One two<span id="x"></span><a href="#x" class="subheading-anchor"></a>', 'One two'],
+  ['rehype', '<a href="#x" tabindex="-1"><span class="icon"></span></a>One two', 'One two'],
+  ['Hugo Book', 'One two\n<a class="anchor" href="#x">#</a>\n', 'One two'],
+  ['Docsy', 'One two<a class="td-heading-self-link" href="#x"></a>', 'One two'],
+  ['Antora', '<a class="anchor" href="#x"></a>One two', 'One two'],
+  ['rustdoc', '<a class="doc-anchor" href="#x">§</a>One two', 'One two'],
+  ['Doxygen', '<span class="permalink"><a href="#x">&#9670;&#160;</a></span>one()', 'one()'],
+  ['Mintlify', '<div><a href="#x">&#8203;<svg><path/></svg></a></div><span>One two</span>', 'One two'],
+  ['GitBook', '<div><a href="#x"><svg></svg></a></div><div>One two</div>', 'One two'],
+  ['Node.js', 'One two<span><a class="mark" href="#x" id="x">#</a></span>', 'One two'],
+  ['a link sign', 'One <a href="#x">🔗</a> two', 'One two'],
+  ['a sign with its blank', 'One<a href="#x"> # </a>two', 'One two'],
+  ['a sign within a word', 'One<a href="#x">#</a>Two', 'OneTwo'],
+  ['a link elsewhere', 'One <a href="/y">two</a> <a href="#x">#</a>', 'One two'],
+] as const) {
+  test(`of a heading of ${generator}, the sign is left out and blanks stay`, () => {
+    const { sections } = readPageText(`<main><h2 id="x">${heading}</h2><p>text</p></main>`);
+    assert.deepEqual(
+      sections.map((section) => [section.heading, section.id, section.text]),
+      [[shown, 'x', 'text']],
+    );
+  });
+}
+
+for (const [generator, html, text] of [
+  ['Sphinx', '<dl><dt>term<a class="headerlink" href="#t">¶</a></dt><dd>of it</dd></dl>', 'term of it'],
+  ['PyData', '<dl><dt>term<a class="headerlink" href="#t">#</a></dt><dd>of it</dd></dl>', 'term of it'],
+  ['Markdown', '<p>note<a href="#fnref1" role="doc-backlink">↩︎</a></p><p>next</p>', 'note next'],
+  ['a note between words', '<p>one <a href="#n">¶</a>two</p>', 'one two'],
+  ['an author', '<p>use # and ¶ or <a href="/x">#</a></p>', 'use # and ¶ or #'],
+  [
+    'Starlight',
+    '<div><h2 id="s">H</h2><a href="#s"><span aria-hidden="true"><svg></svg></span><span data-pagefind-ignore>Section titled “H”</span></a></div>x',
+    'H x',
+  ],
+] as const) {
+  test(`of text of ${generator}, signs of links to the page itself are left out`, () => {
+    assert.equal(textOf(readPageText(`<main>${html}</main>`)), text);
+  });
+}
+
 for (const [name, html, text] of [
   ['main', '<nav>n</nav><main>a</main><footer>f</footer>', 'a'],
   ['an element with the role', '<div><div role="main"><div>a</div>b</div>c</div>', 'a b'],
@@ -69,6 +128,7 @@ for (const [name, html, text] of [
   ['what a browser finds', '<div hidden="until-found">a</div>', 'a'],
   ['DocBook pages without their headers', '<div class="navheader"><table><tr><td>n</table></div>a', 'a'],
   ['an element that is left out and does not end', '<div hidden>a<p>b', 'a b'],
+  ['main after navigation that does not end', '<nav>n<main>a</main>b', 'a'],
   ['navigation that does not end within main', '<main>a<nav>n</main>b', 'a'],
   ['no readings of ruby', '<ruby>東京<rp>(</rp><rt>とうきょう</rt><rp>)</rp></ruby>都', '東京都'],
 ] as const) {
@@ -120,6 +180,29 @@ test('bounds cut a page off, and it says so', () => {
     assert.equal(cut(html).isCut, true, html);
   }
   assert.equal(cut('short').isCut, false);
+});
+
+test('the text has what pictures say where a caller asks for it', () => {
+  const html = '<main>a<img alt=" The  sign-on page ">b<img alt=""><img>c<nav><img alt="n"></nav></main>';
+  const content = { pictures: true, times: true };
+  assert.equal(textOf(readPageText(html, usualPageBounds, content)), 'a The sign-on page b c');
+  assert.equal(textOf(readPageText(html)), 'a b c');
+});
+
+for (const [html, text] of [
+  ['<p>Updated <time>1 May</time> by us</p>', 'Updated by us'],
+  ['<p>Updated <time>1 <b>May</b></p><p>and more</p>', 'Updated and more'],
+  ['<p>At</time> once</p>', 'At once'],
+] as const) {
+  test(`without times, the text of ${html} is "${text}"`, () => {
+    assert.equal(textOf(readPageText(html, usualPageBounds, { pictures: false, times: false })), text);
+  });
+}
+
+test('a reader that needs no links is not cut by them', () => {
+  const { links, isCut } = readPageText('<a href=a>a</a>', { ...usualPageBounds, maxLinks: 0 });
+  assert.deepEqual(links, []);
+  assert.equal(isCut, false);
 });
 
 const tags = ['main', 'article', 'nav', 'div', 'h1', 'h2', 'a', 'p', 'header', 'body', 'head', 'svg', 'br'];

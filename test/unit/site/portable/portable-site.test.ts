@@ -133,6 +133,35 @@ test('the script for readers is a classic script of ASCII that asks for nothing'
   assert.equal(readerScript.length < 12 * 1024, true);
 });
 
+for (const [protocol, origin, target] of [
+  ['file:', 'null', '*'],
+  ['https:', 'https://docs.example.com', 'https://docs.example.com'],
+] as const) {
+  test(`a page of ${protocol} in a frame gives the list of a category to ${target}`, () => {
+    const list = { outerHTML: '<ul>list</ul>', querySelectorAll: () => [] };
+    const item = { querySelector: (selector: string) => (selector === 'ul' ? list : {}) };
+    const category = { querySelector: () => ({ textContent: 'Guides' }), parentElement: item };
+    const sent: unknown[] = [];
+    const context = {
+      document: {
+        documentElement: { classList: { contains: () => false }, dataset: {} },
+        head: { append: () => {} },
+        createElement: () => ({}),
+        addEventListener: () => {},
+        querySelectorAll: (selector: string) =>
+          selector === '.menu__list-item-collapsible' ? [category] : [],
+      },
+      location: { protocol, origin },
+      parent: { postMessage: (...message: readonly unknown[]) => sent.push(message) },
+      window: { name: 'sx-list Guides', addEventListener: () => {} },
+    };
+    new Script(readerScript).runInNewContext(context);
+    assert.deepEqual(sent, [['<ul>list</ul>', target]]);
+    new Script(readerScript).runInNewContext({ ...context, window: { ...context.window, name: '' } });
+    assert.equal(sent.length, 1);
+  });
+}
+
 const names = fc.constantFrom(
   'index.html',
   'a.html',

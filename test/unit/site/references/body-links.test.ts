@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type BodyKind, type BodyLinks, bodyKind, readLinks } from '#site/references/body-links.ts';
+import { createLinkPool } from '#site/references/link-pool.ts';
 import { createScope } from '#site/site-scope.ts';
 import * as fc from '../../../support/properties.ts';
 
@@ -37,7 +38,7 @@ for (const [type, path, kind] of kinds) {
 }
 
 function read(kind: BodyKind, body: string | Uint8Array, path = '/guides/x', type = ''): BodyLinks {
-  return readLinks(scope, { path, query: '' }, kind, type, Buffer.from(body), new Map());
+  return readLinks(scope, { path, query: '' }, kind, type, Buffer.from(body), createLinkPool(scope));
 }
 const listed = ({ links }: BodyLinks): readonly string[] =>
   links.map(
@@ -244,8 +245,14 @@ test('no bytes of any kind make reading throw', () => {
   );
   fc.assert(
     fc.property(kind, fc.uint8Array({ maxLength: 300 }), fc.string(), (as, bytes, type) => {
-      for (const { address } of readLinks(scope, { path: '/x', query: '' }, as, type, bytes, new Map())
-        .links) {
+      for (const { address } of readLinks(
+        scope,
+        { path: '/x', query: '' },
+        as,
+        type,
+        bytes,
+        createLinkPool(scope),
+      ).links) {
         assert.ok(address.path.startsWith('/'));
       }
     }),

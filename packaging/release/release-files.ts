@@ -38,7 +38,7 @@ export const imageFiles = (version: string): readonly string[] => [
   ...billFormats.map((format) => billFile('image', format)),
 ];
 
-/** Where a registry holds the image: next to the charts, which have names of their own. */
+/** Where a registry holds the image. Charts are below `charts`, because the operator's has the same name. */
 export const imageRepositoryOf = (registry: string): string => `${registry}/static-export-operator`;
 
 /** Whether a release of any version writes a file of this name, so that a folder may be written again. */

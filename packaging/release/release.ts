@@ -3,13 +3,12 @@
 // commit. Ends with 0 only where every mandatory file was made.
 
 import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
+import { pushRelease, requireRegistry } from '../push/push-release.ts';
 import type { ReleaseOrder } from './make-release.ts';
 import { chartNames, imageFiles, isReleaseFile, mandatoryFiles } from './release-files.ts';
 import { type LeftOut, releaseTable } from './release-table.ts';
@@ -17,12 +16,16 @@ import { refuseTree } from './release-tree.ts';
 import { releaseEnvironment, runTool } from './tool.ts';
 
 const usage = `Usage: npm run release -- --out FOLDER [FLAGS]
+       npm run release -- --from FOLDER --push HOST/PATH
 
 Makes a release from the commit that is checked out. The working tree must not differ from it.
 
   --out FOLDER            gets the files (release)
   --registry HOST/PATH    charts and install.yaml name the image in this registry
   --push HOST/PATH        as --registry, and pushes the image and the charts there
+  --from FOLDER           push the release in this folder, and make none
+  --plain-http            the registry of --push is called without TLS
+  --extra-ca-file FILE    CA certificates to trust in addition to the system's, for --push
   --base REFERENCE        base of the image, by digest; or oci:FOLDER, oci-archive:FILE with both platforms
   --allow-tag             accept a base without a digest: another day may give other bytes
   --require-image         fail where the image cannot be built
@@ -37,6 +40,9 @@ const options = {
   out: { type: 'string', default: 'release' },
   registry: { type: 'string' },
   push: { type: 'string' },
+  from: { type: 'string' },
+  'plain-http': { type: 'boolean', default: false },
+  'extra-ca-file': { type: 'string' },
   base: { type: 'string' },
   'allow-tag': { type: 'boolean', default: false },
   'require-image': { type: 'boolean', default: false },
@@ -105,13 +111,17 @@ async function makeInCleanCheckout(order: ReleaseOrder, checkout: string): Promi
   return leftOutShape.parse(JSON.parse(answer));
 }
 
-async function push(folder: string, registry: string): Promise<void> {
-  const file = join(root, 'packaging/push/push-release.ts');
-  if (!existsSync(file))
-    throw new ReleaseRefusal('This checkout cannot push. Push the files with another tool.');
-  const shape = z.object({ pushRelease: z.instanceof(Function) });
-  const { pushRelease } = shape.parse(await import(pathToFileURL(file).href));
-  await pushRelease({ folder, registry });
+interface PushReach {
+  readonly isPlainHttp: boolean;
+  readonly extraCaFile: string | undefined;
+}
+
+async function push(
+  folder: string,
+  registry: string,
+  { isPlainHttp, extraCaFile }: PushReach,
+): Promise<void> {
+  process.stdout.write(await pushRelease({ folder, registry, env: process.env, isPlainHttp, extraCaFile }));
 }
 
 /** The release is made in another folder. */
@@ -127,6 +137,14 @@ async function run(): Promise<number> {
     process.stdout.write(usage);
     return 0;
   }
+  const registry = values.push ?? values.registry;
+  if (registry !== undefined) requireRegistry(registry);
+  const reach = { isPlainHttp: values['plain-http'], extraCaFile: values['extra-ca-file'] };
+  if (values.from !== undefined) {
+    if (values.push === undefined) throw new ReleaseRefusal('--from needs --push HOST/PATH.');
+    await push(resolve(values.from), values.push, reach);
+    return 0;
+  }
   const start = performance.now();
   // Archives keep the modes of files.
   process.umask(0o022);
@@ -136,7 +154,6 @@ async function run(): Promise<number> {
   const scratch = await mkdtemp(join(tmpdir(), 'static-export-release-'));
   const [draft, work] = [join(scratch, 'out'), join(scratch, 'work')];
   const [commit = '', seconds = ''] = git('log', '-1', '--format=%H %ct').split(' ');
-  const registry = values.push ?? values.registry;
   const fileOf = (name: string | undefined): string | undefined =>
     name === undefined ? undefined : resolve(name);
   try {
@@ -168,11 +185,14 @@ async function run(): Promise<number> {
       `release ${version} of commit ${commit}, in ${out}:\n${releaseTable(made, leftOut)}`,
     );
     process.stdout.write(`made in ${Math.round((performance.now() - start) / 1000)} s\n`);
-    const wanted = [...mandatoryFiles(version), ...(values['require-image'] ? imageFiles(version) : [])];
+    const wanted = [
+      ...mandatoryFiles(version),
+      ...(values['require-image'] || values.push ? imageFiles(version) : []),
+    ];
     const missing = wanted.filter((name) => !names.includes(name));
     if (missing.length > 0)
       throw new ReleaseRefusal(`The release is not complete: ${missing.join(', ')} is missing.`);
-    if (values.push !== undefined) await push(out, values.push);
+    if (values.push !== undefined) await push(out, values.push, reach);
     return 0;
   } finally {
     await rm(scratch, { recursive: true, force: true, maxRetries: 3 });

@@ -72,20 +72,30 @@ export function createSearchSession({
     cancelWait = timers.after(settledMs, settle);
   };
   const search = async (signal: AbortSignal): Promise<void> => {
+    let index: SearchIndex | undefined;
+    let isLate = false;
+    const showTitles = (): void => {
+      const titles = index?.searchTitles(query, shownResults);
+      if (!signal.aborted && titles !== undefined && titles.count > 0) {
+        show({ kind: 'answered', query, answer: titles, isFinal: false });
+      }
+    };
+    // From here on: a reader has waited for the index too.
+    const cancelTitles = timers.after(titlesFirstMs, () => {
+      isLate = true;
+      showTitles();
+    });
+    signal.addEventListener('abort', cancelTitles);
     try {
-      const index = await openIndex();
+      index = await openIndex();
       if (signal.aborted) return;
-      const cancelTitles = timers.after(titlesFirstMs, () => {
-        const titles = index.searchTitles(query, shownResults);
-        if (!signal.aborted && titles.count > 0) {
-          show({ kind: 'answered', query, answer: titles, isFinal: false });
-        }
-      });
-      signal.addEventListener('abort', cancelTitles);
-      const answer = await index.search(query, shownResults, signal).finally(cancelTitles);
+      if (isLate) showTitles();
+      const answer = await index.search(query, shownResults, signal);
       if (!signal.aborted) answered(answer);
     } catch {
       if (!signal.aborted) show({ kind: 'failed' });
+    } finally {
+      cancelTitles();
     }
   };
 

@@ -2,27 +2,14 @@
 // left alone, and a page without a box gets a small button. Each with the page's own code around it.
 
 import assert from 'node:assert/strict';
-import { after, before, type TestContext, test } from 'node:test';
-import { type Browser, noBrowser, type Page, startBrowser } from '../../support/browser.ts';
+import { type TestContext, test } from 'node:test';
+import type { Page } from '../../support/browser.ts';
 import { eventually } from '../../support/eventually.ts';
-import { requireHere } from '../requirement.ts';
-import {
-  closeSearch,
-  heading,
-  openPageWithSearch,
-  openSearch,
-  seeSearch,
-  untilSearch,
-} from './search-page.ts';
+import { searchBrowser } from './search-browser.ts';
+import { closeSearch, heading, openSearch, seeSearch, untilSearch } from './search-page.ts';
 import { englishPages, pageOf, serveSite, withSearch } from './searched-site.ts';
 
-requireHere(noBrowser);
-
-let browser: Browser;
-before(async () => {
-  browser = await startBrowser();
-});
-after(() => browser.close());
+const browser = searchBrowser();
 
 /** Counts what reaches the page's own code. */
 const ownCode = `<script>window.seen = 0; for (const type of ['click', 'mousedown', 'pointerdown', 'keydown']) document.addEventListener(type, () => { window.seen += 1; });</script>`;
@@ -35,8 +22,7 @@ async function openBox(
   const body = `<header>${box}</header><main><h1>Boxes</h1><p>Text.</p></main>${ownCode}`;
   const files = await withSearch({ ...englishPages, 'box.html': pageOf({ title: 'Boxes', body }), ...more });
   const { url } = await serveSite(t, files);
-  const page = await browser.openPage();
-  await openPageWithSearch(page, new URL('box', url));
+  const page = await browser.open(new URL('box', url));
   return page;
 }
 

@@ -3,10 +3,10 @@
 
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { after, before, type TestContext, test } from 'node:test';
-import { type Browser, noBrowser, type Page, type PageOptions, startBrowser } from '../../support/browser.ts';
+import { type TestContext, test } from 'node:test';
+import { type Page, type PageOptions, startBrowser } from '../../support/browser.ts';
 import { eventually } from '../../support/eventually.ts';
-import { requireHere } from '../requirement.ts';
+import { searchBrowser } from './search-browser.ts';
 import {
   assertAccessible,
   closeSearch,
@@ -21,18 +21,14 @@ import {
 } from './search-page.ts';
 import { englishPages, pageOf, type SearchedSite, serveSite, withSearch } from './searched-site.ts';
 
-requireHere(noBrowser);
-
-let browser: Browser;
-before(async () => {
-  // A window without a screen has no mouse, and the hints for keys are for readers who have one.
-  browser = await startBrowser({
+/** A window without a screen has no mouse, and the hints for keys are for readers who have one. */
+const browser = searchBrowser(() =>
+  startBrowser({
     flags: [
       '--blink-settings=primaryHoverType=2,availableHoverTypes=2,primaryPointerType=4,availablePointerTypes=4',
     ],
-  });
-});
-after(() => browser.close());
+  }),
+);
 
 async function openSite(
   t: TestContext,
@@ -41,8 +37,7 @@ async function openSite(
   options?: PageOptions,
 ): Promise<{ readonly page: Page; readonly site: SearchedSite }> {
   const site = await serveSite(t, await withSearch(pages));
-  const page = await browser.openPage(options);
-  await openPageWithSearch(page, new URL(path, site.url));
+  const page = await browser.open(new URL(path, site.url), options);
   return { page, site };
 }
 

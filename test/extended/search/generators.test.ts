@@ -6,9 +6,8 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, type TestContext, test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { ownSearchOf } from '#site/search-program/own-search-files.ts';
-import { noBrowser } from '../../support/browser.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { MemorySite } from '../../support/memory-bundle.ts';
 import { soughtPage } from '../corpora/content.ts';
@@ -16,8 +15,8 @@ import { fileCorpora, serverCorpora } from '../corpora/corpora.ts';
 import type { Corpus } from '../corpora/corpus.ts';
 import { exportOrigin } from '../corpora/exported.ts';
 import { startOrigin } from '../corpora/origin.ts';
-import { follow, type SealedBrowser, search, startSealedBrowser } from '../corpora/visit.ts';
-import { requireHere } from '../requirement.ts';
+import { follow, search, startSealedBrowser } from '../corpora/visit.ts';
+import { searchBrowser } from './search-browser.ts';
 import {
   closeSearch,
   heading,
@@ -28,13 +27,10 @@ import {
 } from './search-page.ts';
 import { type SearchedSite, serveSite, withSearch } from './searched-site.ts';
 
-requireHere(noBrowser);
-
-let sealed: SealedBrowser;
-before(async () => {
-  sealed = await startSealedBrowser();
+const sealed = searchBrowser(async () => {
+  const { browser, close } = await startSealedBrowser();
+  return { ...browser, close };
 });
-after(() => sealed.close());
 
 async function exportFiles(corpus: Corpus): Promise<MemorySite> {
   const folder = await mkdtemp(join(tmpdir(), 'searched-corpus-'));
@@ -61,7 +57,7 @@ function withoutIndex(files: MemorySite): MemorySite {
 /** What goes wrong when a reader clicks through the site, without the host of the site. */
 async function clickThrough(corpus: Corpus, { url }: SearchedSite) {
   const followed = [];
-  for (const navigation of corpus.navigations) followed.push(await follow(sealed.browser, url, navigation));
+  for (const navigation of corpus.navigations) followed.push(await follow(sealed.browser(), url, navigation));
   return {
     places: followed.map(({ heading: shown, isSoft }) => ({ shown, isSoft })),
     troubles: followed.flatMap(({ troubles }) => troubles),
@@ -81,8 +77,7 @@ async function checkDead(t: TestContext, corpus: Corpus, files: MemorySite): Pro
 
   const [navigation] = corpus.navigations;
   assert.ok(navigation !== undefined);
-  const page = await sealed.browser.openPage();
-  await openPageWithSearch(page, new URL(navigation.from, site.url));
+  const page = await sealed.open(new URL(navigation.from, site.url));
   await page.untilQuiet();
   const before = page.troubles.length;
   await openSearch(page);
@@ -112,10 +107,9 @@ async function checkDead(t: TestContext, corpus: Corpus, files: MemorySite): Pro
 async function checkOwn(t: TestContext, corpus: Corpus, files: MemorySite): Promise<void> {
   if (corpus.search === undefined) return;
   const site = await serveSite(t, await withSearch(files));
-  const { text } = await search(sealed.browser, site.url, corpus.search);
+  const { text } = await search(sealed.browser(), site.url, corpus.search);
   assert.match(text, new RegExp(soughtPage.title));
-  const page = await sealed.browser.openPage();
-  await openPageWithSearch(page, new URL(corpus.search.path, site.url));
+  const page = await sealed.open(new URL(corpus.search.path, site.url));
   await page.untilQuiet();
   const shown = await untilSearch(page, 'nothing is shown', ({ isButtonShown }) => !isButtonShown);
   assert.equal(shown.isOpen, false);

@@ -4,33 +4,18 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { type Browser, noBrowser, startBrowser } from '../../support/browser.ts';
 import { eventually } from '../../support/eventually.ts';
-import { requireHere } from '../requirement.ts';
-import {
-  closeSearch,
-  heading,
-  openPageWithSearch,
-  openSearch,
-  searchFor,
-  untilSearch,
-} from './search-page.ts';
+import { searchBrowser } from './search-browser.ts';
+import { closeSearch, heading, openSearch, searchFor, untilSearch } from './search-page.ts';
 import { englishPages, pageOf, serveSite, unpackSite, withSearch } from './searched-site.ts';
 
-requireHere(noBrowser);
-
-let browser: Browser;
-before(async () => {
-  browser = await startBrowser();
-});
-after(() => browser.close());
+const browser = searchBrowser();
 
 test('below a base path, results lead to pages below it', async (t) => {
   const site = await serveSite(t, await withSearch(englishPages), '/docs/v2');
-  const page = await browser.openPage();
-  await openPageWithSearch(page, new URL('reference/metrics', site.url));
+  const page = await browser.open(new URL('reference/metrics', site.url));
   await openSearch(page);
   await searchFor(page, 'upgrade');
   await page.press('Enter');
@@ -43,8 +28,7 @@ test('from a disk, the search finds pages and opens their files', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'searched site ä#%-'));
   t.after(() => rm(folder, { recursive: true, force: true }));
   await unpackSite(await withSearch(englishPages), folder);
-  const page = await browser.openPage();
-  await openPageWithSearch(page, pathToFileURL(join(folder, 'guides/index.html')));
+  const page = await browser.open(pathToFileURL(join(folder, 'guides/index.html')));
   await openSearch(page);
   await searchFor(page, 'zebra');
   await closeSearch(page);
@@ -69,8 +53,7 @@ test('from a disk, where an index of JSON cannot be read, the box of the page op
   const box = '<header><form role="search"><input type="search"></form></header><main><h1>Box</h1></main>';
   const pages = { ...englishPages, 'search.json': '[]', 'box.html': pageOf({ title: 'Box', body: box }) };
   await unpackSite(await withSearch(pages), folder);
-  const page = await browser.openPage();
-  await openPageWithSearch(page, pathToFileURL(join(folder, 'box.html')));
+  const page = await browser.open(pathToFileURL(join(folder, 'box.html')));
   await page.click('header input');
   await untilSearch(page, 'the search is open', ({ isOpen }) => isOpen);
   await searchFor(page, 'metrics');
@@ -80,8 +63,7 @@ test('from a disk, where an index of JSON cannot be read, the box of the page op
 test('a page that is open during a swap searches the newer version', async (t) => {
   const { 'guides/upgrade.html': _, ...others } = englishPages;
   const site = await serveSite(t, await withSearch(englishPages));
-  const page = await browser.openPage();
-  await openPageWithSearch(page, site.url);
+  const page = await browser.open(site.url);
   await openSearch(page);
   await page.untilQuiet();
   const added = pageOf({
@@ -100,8 +82,7 @@ test('a page that is open during a swap searches the newer version', async (t) =
 test('a result whose page is gone leads to the 404 page of the site', async (t) => {
   const { 'guides/upgrade.html': _, ...others } = englishPages;
   const site = await serveSite(t, await withSearch(englishPages));
-  const page = await browser.openPage();
-  await openPageWithSearch(page, site.url);
+  const page = await browser.open(site.url);
   await openSearch(page);
   await searchFor(page, 'upgrade');
   site.swap(await withSearch(others));

@@ -8,31 +8,17 @@ import { bundleDocument, makeArchive, type SiteContent } from '../../integration
 import { type LinkServer, startLinkServer } from '../../integration/server/link-server.ts';
 import type { ServedSite } from '../../integration/server/served-site.ts';
 import { prepareSiteHere } from '../../integration/server/server-here.ts';
-import { type Browser, noBrowser, startBrowser } from '../../support/browser.ts';
 import { eventually } from '../../support/eventually.ts';
-import { requireHere } from '../requirement.ts';
-import {
-  closeSearch,
-  heading,
-  openPageWithSearch,
-  openSearch,
-  searchFor,
-  untilSearch,
-} from './search-page.ts';
+import { searchBrowser } from './search-browser.ts';
+import { closeSearch, heading, openSearch, searchFor, untilSearch } from './search-page.ts';
 import { englishPages, pageOf } from './searched-site.ts';
 
-requireHere(noBrowser);
-
-let browser: Browser;
+const browser = searchBrowser();
 let links: LinkServer;
 before(async () => {
-  browser = await startBrowser();
   links = await startLinkServer();
 });
-after(async () => {
-  await browser.close();
-  await links.close();
-});
+after(() => links.close());
 
 const slow = { timeoutMs: 120_000 };
 
@@ -63,8 +49,7 @@ const counted = z.object({
 
 test('a served site has a search below its base path, and the server counts a search without a result', async (t) => {
   const served = await serveWithSearch(t);
-  const page = await browser.openPage();
-  await openPageWithSearch(page, new URL(`${served.site}/docs/reference/metrics`));
+  const page = await browser.open(new URL(`${served.site}/docs/reference/metrics`));
   await openSearch(page);
   await searchFor(page, 'Zebra crossing');
   await closeSearch(page);
@@ -86,8 +71,7 @@ test('a served site has a search below its base path, and the server counts a se
 
 test('a page that is open while the server swaps finds pages of the newer version', async (t) => {
   const served = await serveWithSearch(t);
-  const page = await browser.openPage();
-  await openPageWithSearch(page, new URL(`${served.site}/docs/`));
+  const page = await browser.open(new URL(`${served.site}/docs/`));
   const body = '<main><h1>Giraffes</h1><p>A quagga is no giraffe.</p></main>';
   await publish(served, 'v2', { ...englishPages, 'giraffes.html': pageOf({ title: 'Giraffes', body }) });
   await untilSearched(served, 'v2');
@@ -99,4 +83,20 @@ test('a page that is open while the server swaps finds pages of the newer versio
     (await heading(page)) === 'Giraffes' ? true : undefined,
   );
   assert.deepEqual(page.troubles, []);
+});
+
+test('a page that is open while the server swaps and starts again finds pages of the newer version', async (t) => {
+  const served = await serveWithSearch(t);
+  const page = await browser.open(new URL(`${served.site}/docs/`));
+  // The manifest and the titles of the first version are loaded, and no text.
+  await openSearch(page);
+  await page.untilQuiet();
+  const body = '<main><h1>Giraffes</h1><p>A quagga is no giraffe.</p></main>';
+  await publish(served, 'v2', { ...englishPages, 'giraffes.html': pageOf({ title: 'Giraffes', body }) });
+  await untilSearched(served, 'v2');
+  await served.kill();
+  await served.start('--search', '--deployment-type', 'AirGapped');
+  await untilSearched(served, 'v2');
+  await page.write('quagga');
+  await untilSearch(page, 'the newer version answers', ({ results }) => results[0] === 'Giraffes');
 });

@@ -16,7 +16,7 @@ const answerOf = (count: number, title = ''): SearchAnswer => ({
   })),
 });
 
-function startSession() {
+function startSession(opening: Promise<void> = Promise.resolve()) {
   const waits = new Map<() => void, number>();
   const views: SearchView[] = [];
   const missing: string[] = [];
@@ -35,6 +35,7 @@ function startSession() {
   const session = createSearchSession({
     openIndex: async () => {
       if (isBroken) throw new Error('no index');
+      await opening;
       return index;
     },
     timers: {
@@ -65,6 +66,21 @@ const shown = (views: readonly SearchView[]): readonly string[] =>
       ? `${view.query}: ${view.answer.count}${view.isFinal ? '' : ' so far'}`
       : view.kind,
   );
+
+test('titles are shown at once where the wait for the index was long enough', async () => {
+  const opening = Promise.withResolvers<void>();
+  const { session, views, pass, asked } = startSession(opening.promise);
+  session.type('install');
+  await pass(60);
+  await pass(80);
+  assert.deepEqual(shown(views), ['searching']);
+  opening.resolve();
+  await pass(0);
+  assert.deepEqual(shown(views), ['searching', 'install: 1 so far']);
+  asked[0]?.answer(answerOf(2));
+  await pass(0);
+  assert.deepEqual(shown(views).slice(2), ['install: 2']);
+});
 
 test('keys that follow each other quickly are one search', async () => {
   const { session, asked, views, pass } = startSession();

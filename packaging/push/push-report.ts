@@ -1,5 +1,6 @@
 // What a push says at its end: each artifact with its address, digest and tags, and whether it was there already. Pure.
 
+import { readableSize } from '../release/release-table.ts';
 import type { Artifact } from './artifact.ts';
 import type { PlannedTags } from './push-plan.ts';
 
@@ -30,4 +31,4 @@ function minorText({ minor }: PlannedTags): string {
 }
 
 const sentText = ({ blobs, bytes }: { readonly blobs: number; readonly bytes: number }): string =>
-  `${blobs} ${blobs === 1 ? 'blob' : 'blobs'} of ${(bytes / 1024 / 1024).toFixed(1)} MiB sent`;
+  `${blobs} ${blobs === 1 ? 'blob' : 'blobs'} of ${readableSize(bytes)} sent`;

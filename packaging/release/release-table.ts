@@ -22,7 +22,7 @@ export function releaseTable(made: readonly MadeFile[], leftOut: readonly LeftOu
   return [...rows, ...(missing.length === 0 ? [] : ['left out:\n', ...missing])].join('');
 }
 
-function readableSize(bytes: number): string {
+export function readableSize(bytes: number): string {
   if (bytes < 1024) return `${bytes} B`;
   return bytes < 1024 ** 2 ? `${Math.ceil(bytes / 1024)} KiB` : `${(bytes / 1024 ** 2).toFixed(1)} MiB`;
 }

@@ -30,11 +30,15 @@ const forms: readonly Form[] = [
   { files: /^Dockerfile$/, before: '^ARG VERSION=', after: '$' },
   { files: /^CHANGELOG\.md$/, before: '^## Unreleased: ', after: '$' },
   { files: /^README\.md$/, before: '^\\| State \\| ', after: '(?=[.,] )' },
-  // Images, and files of a release.
-  { files: documents, before: '(?:\\bstatic-export-operator|\\$IMAGE|\\$\\{IMAGE\\}):', after: '(?![\\w])' },
+  // Images and charts of a registry, and files of a release.
+  {
+    files: documents,
+    before: '(?:\\bstatic-export-(?:operator|site)|\\$IMAGE|\\$\\{IMAGE\\}):',
+    after: '(?![\\w])',
+  },
   { files: documents, before: '\\bstatic-export-(?:cli|operator|site)-', after: '(?=\\.tgz\\b)' },
   { files: documents, before: '\\bimage-', after: '(?=\\.oci\\.tar\\b)' },
-  // Tags of the project's repository in GitOps objects, and charts of a registry.
+  // Tags of the project's repository in GitOps objects, and charts by their flag.
   { files: documents, before: '\\b(?:tag|targetRevision): "?v', after: '(?![\\w])' },
   {
     files: documents,

@@ -75,12 +75,14 @@ test('global.imageRegistry is the registry of a repository that names none', asy
   }
 });
 
-test("the README's commands install both charts, with another image and a schedule", async () => {
+test("the README's commands install both charts of the clone, with the image that it builds and a schedule", async () => {
   const readme = await readFile(join(chartsFolder, '../README.md'), 'utf8');
-  const commands = readme.replaceAll(/\\\n\s*/g, '').matchAll(/^helm install (\S+) charts\/(\S+) (.*)$/gm);
+  const commands = readme
+    .replaceAll(/\\\n\s*/g, '')
+    .matchAll(/^helm install (\S+) "\$CHARTS\/(\S+)" (.*)$/gm);
   const rendered = new Map<string, string>();
   for (const [, release = '', name = '', flags = ''] of commands) {
-    const filled = flags.replaceAll('$IMAGE', 'r.example/image').replaceAll('$DOMAIN', 'docs.example.com');
+    const filled = flags.replaceAll('$DOMAIN', 'docs.example.com');
     const sets = [...filled.matchAll(/--set ([^\s"=]+)=(?:"([^"]*)"|(\S+))/g)].map(
       ([, path, quoted, plain]) => `--set=${path}=${quoted ?? plain ?? ''}`,
     );
@@ -90,7 +92,8 @@ test("the README's commands install both charts, with another image and a schedu
     rendered.set(name, stdout);
   }
   assert.deepEqual([...rendered.keys()], ['static-export-operator', 'static-export-site']);
-  for (const text of rendered.values()) assert.match(text, /image: "r\.example\/image:/);
+  const [, image] = /^docker build --tag (\S+) \.$/m.exec(readme) ?? [];
+  for (const text of rendered.values()) assert.ok(text.includes(`image: "${image}"`), image);
   assert.match(
     rendered.get('static-export-site') ?? '',
     /domain: docs\.example\.com\n[\s\S]*schedule: 0 3 \* \* \*/,

@@ -2,7 +2,7 @@
 // as a release packs them, and a small image of both platforms. Owns its checksums. The image holds no program.
 
 import { hash } from 'node:crypto';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { withAnnotatedImage, withRepository } from '../../packaging/release/chart-text.ts';
 import { formatChecksums } from '../../packaging/release/checksums.ts';
@@ -21,6 +21,8 @@ export interface SmallRelease {
   readonly version: string;
   /** Other content under the same names. */
   readonly variant?: string;
+  /** Archive of an image to take in place of the small one. */
+  readonly image?: string;
 }
 
 /** Since 1970, of every entry. */
@@ -32,7 +34,9 @@ export async function makeSmallRelease(folder: string, release: SmallRelease): P
   const out = join(folder, 'release');
   await mkdir(out);
   for (const name of files.chartNames) await packChart(folder, out, name, release);
-  await packImage(folder, join(out, files.imageFile(version)), release);
+  const archive = join(out, files.imageFile(version));
+  if (release.image === undefined) await packImage(folder, archive, release);
+  else await copyFile(release.image, archive);
   const names = [...files.chartNames.map((name) => files.chartFile(name, version)), files.imageFile(version)];
   const sums = await Promise.all(
     names.map(async (name) => ({ name, sha256: hash('sha256', await readFile(join(out, name)), 'hex') })),

@@ -17,6 +17,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const indexType = 'application/vnd.oci.image.index.v1+json';
 const manifestType = 'application/vnd.oci.image.manifest.v1+json';
+const project = resolve(import.meta.dirname, '../../..');
 const password = 'a-password-of-this-test';
 
 suite('a release in a registry', { skip: noRegistry }, () => {
@@ -64,7 +65,7 @@ suite('a release in a registry', { skip: noRegistry }, () => {
     return Promise.all(lines);
   };
 
-  test('image and charts have their tags, and helm installs the charts by their address alone', async (t) => {
+  test("image and charts have their tags, and the README's commands install the charts by their address alone", async (t) => {
     inPlace('first/exports');
     const folder = await release(t, '0.1.0');
     const said = await push(folder);
@@ -87,6 +88,15 @@ suite('a release in a registry', { skip: noRegistry }, () => {
       const [version, minor] = ['0.1.0', '0.1'].map((tag) => manifestOf(`${name}/manifests/${tag}`));
       assert.equal(await minor, await version, name);
     }
+    const readme = await readFile(join(project, 'README.md'), 'utf8');
+    const commands = [
+      ...readme.replaceAll(/\\\n\s*/g, '').matchAll(/^helm install \S+ "\$CHARTS\/(\S+)" (.*)$/gm),
+    ];
+    assert.match(readme, /^CHARTS=oci:\/\/\$REGISTRY\/charts$/m);
+    assert.deepEqual(
+      commands.map(([, chart]) => chart),
+      [...chartNames],
+    );
     for (const name of chartNames) {
       const address = `oci://${registry}/charts/${name}`;
       for (const version of [[], ['--version=0.1'], ['--version=0.1.0']]) {
@@ -97,11 +107,13 @@ suite('a release in a registry', { skip: noRegistry }, () => {
         assert.ok(pulled.equals(await readFile(join(folder, `${name}-0.1.0.tgz`))), `${name} ${version}`);
       }
       assert.equal(parse(await helm('show', 'chart', address, '--plain-http')).version, '0.1.0');
-      const needed =
-        name === 'static-export-site'
-          ? ['--set=export.create=true,export.domain=docs.example.com,export.api.keySecretRef.name=key']
-          : [];
-      const rendered = await helm('template', 'docs', address, '--plain-http', ...needed);
+      const [flags = ''] = commands.flatMap(([, chart, found]) => (chart === name ? (found ?? []) : []));
+      const args = ['template', 'docs', address, '--plain-http'];
+      const { helm: program } = await findClusterTools();
+      const place = { ...env, HELM_REGISTRY_CONFIG: join(logins, 'config.json'), DOMAIN: 'docs.example.com' };
+      const rendered = await mustRun(['sh', '-euc', `exec "$@" ${flags}`, 'sh', program, ...args], {
+        env: place,
+      });
       const images = [...rendered.matchAll(/^\s+(?:- )?image: "?([^"\s]+)"?$/gm)].map(([, image]) => image);
       assert.ok(images.length > 0);
       assert.deepEqual([...new Set(images)], [`${registry}/static-export-operator:0.1.0`]);
@@ -239,7 +251,7 @@ suite('a release in a registry', { skip: noRegistry }, () => {
   test('the command pushes a release that another job made, and says so', async (t) => {
     inPlace('command');
     const folder = await release(t, '0.1.0');
-    const file = resolve(import.meta.dirname, '../../../packaging/release/release.ts');
+    const file = join(project, 'packaging/release/release.ts');
     const command = [process.execPath, file, '--from', folder, '--push', registry, '--plain-http'];
     const first = await runCommand(command, { env });
     assert.deepEqual({ code: first.code, stderr: first.stderr }, { code: 0, stderr: '' });

@@ -5,9 +5,14 @@ import { existsSync } from 'node:fs';
 import { copyFile, mkdir, mkdtemp, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { buildImageArchive } from '../../../packaging/release/image-archive.ts';
+import { readBase } from '../../../packaging/release/image-layout.ts';
+import { releaseEnvironment } from '../../../packaging/release/tool.ts';
 import { mustRun } from '../command.ts';
 import { sandboxImage } from '../node/container-runtime.ts';
 import { ownPrefix, sweepRemains } from '../node/remains.ts';
+import { releaseSeconds } from '../small-release.ts';
+import { buildBaseLayout } from './base-layout.ts';
 import { fillBaseRoot, fillBuilderRoot } from './base-root.ts';
 import { createImageBuilder, type ImageBuilder } from './image-builder.ts';
 
@@ -44,6 +49,28 @@ export function buildTestImages(): Promise<TestImages> {
     const productBytes = (await stat(archive)).size;
     const programBytes = Number((await mustRun(['du', '--bytes', '--summarize', programs])).split('\t')[0]);
     return { product, archives: [await buildSandbox(folder, builder), archive], productBytes, programBytes };
+  });
+}
+
+/** The image of both platforms as a release has it, on local bases, and the sandbox's for nodes that pull the other one. */
+export function buildReleaseImage(
+  version: string,
+): Promise<{ readonly archive: string; readonly sandbox: string; remove(): Promise<void> }> {
+  return inFolder(async (folder, builder) => {
+    const programs = await bundlePrograms(join(folder, 'programs'));
+    const documents = await writeDocuments(join(folder, 'documents'));
+    const [bases, work] = [join(folder, 'bases'), join(folder, 'work')];
+    for (const each of [bases, work]) await mkdir(each);
+    const archive = join(folder, 'image.oci.tar');
+    const base = readBase(await buildBaseLayout(bases), false);
+    if (typeof base === 'string') throw new Error(base);
+    await buildImageArchive({
+      place: { cwd: project, env: releaseEnvironment(process.env, releaseSeconds) },
+      base,
+      ...{ folder: work, programs, documents, version, to: archive },
+      ...{ commit: 'abc', source: undefined, seconds: releaseSeconds },
+    });
+    return { archive, sandbox: await buildSandbox(folder, builder) };
   });
 }
 

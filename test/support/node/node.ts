@@ -1,7 +1,7 @@
 // A whole cluster with real nodes, in a room of its own: control plane, kubelets, containerd, kube-proxy. Pods run,
 // Services route and
 // have names, probes and memory limits bite. Owns the order of starting, and that nothing is left: not after
-// stop, not after a start that failed, not after Ctrl-C. There is no registry: images are imported from archives.
+// stop, not after a start that failed, not after Ctrl-C. Images are imported from archives, or come from a named registry.
 
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -24,6 +24,8 @@ export interface NodeOptions {
   readonly nodes?: number;
   /** Archive of the sandbox image, then of whatever pods will run. */
   readonly images: readonly string[];
+  /** Hosts, with their ports, of registries in the cluster's network from which nodes pull without TLS. */
+  readonly plainRegistries?: readonly string[];
 }
 
 export interface TestNodes extends Pick<TestCluster, 'kubectl' | 'helm' | 'watch' | 'kubeconfig' | 'server'> {
@@ -39,6 +41,8 @@ export interface TestNodes extends Pick<TestCluster, 'kubectl' | 'helm' | 'watch
   start(command: readonly string[], options?: Omit<ChildOptions, 'args'>): ChildProgram;
   /** Imports an image archive on every node. */
   importImage(archive: string): Promise<void>;
+  /** Images of each node, as its runtime lists them. */
+  listImages(): Promise<readonly string[]>;
   stop(): Promise<void>;
 }
 
@@ -91,7 +95,9 @@ async function startIn(
   });
   clearing.push(() => cluster.stop());
   const programs = await findControlPlane(() => {});
-  const places = { folder, cgroup, room, cluster, commandOf: (name: ControlPlaneProgram) => programs(name) };
+  const { plainRegistries = [] } = options;
+  const commandOf = (name: ControlPlaneProgram) => programs(name);
+  const places = { folder, cgroup, room, cluster, plainRegistries, commandOf };
   const runtimes = await Promise.all(names.map((name, index) => startOneNode(places, name, index)));
   const importImage = async (archive: string): Promise<void> => {
     for (const runtime of runtimes) await runtime.importImage(archive);
@@ -118,6 +124,7 @@ async function startIn(
     run: (command, call) => runCommand([...room.enterNetwork, ...command], call),
     start,
     importImage,
+    listImages: () => Promise.all(runtimes.map((runtime) => runtime.listImages())),
     stop,
   };
 }
@@ -127,6 +134,7 @@ interface Places {
   readonly cgroup: string;
   readonly room: Room;
   readonly cluster: TestCluster;
+  readonly plainRegistries: readonly string[];
   readonly commandOf: (program: ControlPlaneProgram) => Command | undefined;
 }
 
@@ -136,7 +144,12 @@ async function startOneNode(places: Places, name: string, index: number): Promis
   await mkdir(folder);
   const cgroupRoot = `${places.cgroup}/${name}`;
   await createCgroups(cgroupRoot);
-  const runtime = await startContainerRuntime(room.enterWhole, folder, `10.244.${index + 1}.0/24`);
+  const runtime = await startContainerRuntime(
+    room.enterWhole,
+    folder,
+    `10.244.${index + 1}.0/24`,
+    places.plainRegistries,
+  );
   const kubeconfig = await cluster.issueKubeconfig(name, `system:node:${name}`, ['system:nodes']);
   await startKubelet(room.enterWhole, required(places, 'kubelet'), {
     name,

@@ -35,6 +35,11 @@ test('each artifact has its address, its digest and what was done', () => {
   );
 });
 
+test('what is smaller than a MiB is said in KiB', () => {
+  const small: Pushed = { ...image, sent: { blobs: 1, bytes: 67_000 } };
+  assert.match(pushReport('r', [small]), /pushed, 1 blob of 66 KiB sent;/);
+});
+
 test('nothing to do is said only where nothing was written', () => {
   const present = { version: { tag: '0.2.0', isWritten: false } };
   const moved: Pushed = { ...image, sent: undefined };

@@ -30,6 +30,11 @@ const rows: readonly (readonly [file: string, before: string, after: string])[] 
   ['README.md', 'docker push "$IMAGE:0.1.0"', 'docker push "$IMAGE:1.2.3"'],
   [
     'README.md',
+    'chart r.example.com/charts/static-export-site:0.1.0',
+    'chart r.example.com/charts/static-export-site:1.2.3',
+  ],
+  [
+    'README.md',
     'helm install docs oci://r/c --version 0.1.0-rc.1 --wait',
     'helm install docs oci://r/c --version 1.2.3 --wait',
   ],

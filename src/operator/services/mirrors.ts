@@ -128,7 +128,8 @@ export function createMirrors(options: MirrorsOptions): MirrorThreads {
       return transform !== undefined && copy.kind === 'failed' ? { copy } : { ...inspected, copy };
     } catch (error) {
       if (error === signal.reason) throw error;
-      if (transform?.addsSearch === true && isOutOfMemory(error)) return unusable(searchTooLarge(error));
+      const searchError = transform?.addsSearch === true ? errorOfSearch(error) : undefined;
+      if (searchError !== undefined) return unusable(searchError);
       // Before the mirror has answered, a failure is the mirror's; between that and the copying, the archive's.
       const { isOpen, inspected } = reached;
       if (isOpen && inspected === undefined) throw error;
@@ -189,12 +190,16 @@ function stepsOf(repair: string): Transform | UnusableMirror {
   return unusable(new PublishableError<MirrorErrorCode>('WorkFailed', why, { kind: 'retry' }));
 }
 
-const isOutOfMemory = (error: unknown): boolean =>
-  error instanceof PublishableError && taskErrorCode(error.cause) === 'TaskOutOfMemory';
-
-function searchTooLarge(cause: unknown): MirrorError {
-  const why = `The search of this site needs more than ${searchLimits.maxOldGenerationSizeMb} MB of memory while it is made. Remove spec.transform.search, and let servers make it with --search.`;
-  return new PublishableError('WorkFailed', why, { kind: 'retry', cause });
+/** @returns `undefined` where the search did not fail for its size */
+function errorOfSearch(cause: unknown): MirrorError | undefined {
+  if (!(cause instanceof PublishableError)) return undefined;
+  const why =
+    cause.code === 'SearchTooLarge'
+      ? 'The pages of this site have too many different words for a search. Remove spec.transform.search, or publish fewer or shorter pages.'
+      : taskErrorCode(cause.cause) === 'TaskOutOfMemory'
+        ? `The search of this site needs more than ${searchLimits.maxOldGenerationSizeMb} MB of memory while it is made. Remove spec.transform.search, and let servers make it with --search.`
+        : undefined;
+  return why === undefined ? undefined : new PublishableError('WorkFailed', why, { kind: 'retry', cause });
 }
 
 /** @throws what says nothing about the mirror, such as a defect */

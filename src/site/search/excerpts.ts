@@ -49,19 +49,22 @@ export function chooseSection(
   let best:
     | { readonly section: StoredSection; readonly score: number; readonly found: readonly Found[] }
     | undefined;
-  let left = Math.min(maxOfPage, budget.left);
+  const page: ReadBudget = { left: Math.min(maxOfPage, budget.left) };
+  const before = page.left;
   const find = termFinder(terms, language);
+  const marksWithin = (whole: string): readonly Found[] => {
+    const read = takeFrom(page, whole);
+    return read === '' ? [] : findMarks(read, language, find);
+  };
   for (const section of sections) {
+    if (best !== undefined && page.left < costWithoutBlanks) break;
     const [heading, , text] = section;
-    const inHeading = heading === title ? [] : findMarks(heading, language, find);
-    const cost = mayLackBlanks(text) ? costWithoutBlanks : 1;
-    const read = text.slice(0, Math.floor(left / cost));
-    const found = read === '' ? [] : findMarks(read, language, find);
-    left -= read.length * cost;
-    budget.left -= read.length * cost;
+    const inHeading = heading === title ? [] : marksWithin(heading);
+    const found = marksWithin(text);
     const score = 2 * distinct(inHeading) + distinct(found) + Math.min(found.length, 9) / 10;
     if (best === undefined || score > best.score) best = { section, score, found };
   }
+  budget.left -= before - page.left;
   const [heading = '', anchor = '', text = ''] = best?.section ?? [];
   const isPage = heading === title || heading === '';
   return {
@@ -69,6 +72,14 @@ export function chooseSection(
     anchor: isPage ? '' : anchor,
     excerpt: cutAround(text, best?.found ?? []),
   };
+}
+
+/** @returns the beginning that the budget allows */
+function takeFrom(budget: ReadBudget, text: string): string {
+  const cost = mayLackBlanks(text) ? costWithoutBlanks : 1;
+  const read = text.slice(0, Math.floor(budget.left / cost));
+  budget.left -= read.length * cost;
+  return read;
 }
 
 interface Found {

@@ -3,7 +3,7 @@
 
 import { type PageText, shownTitle } from '../pages/page-text.ts';
 import { createFileWriter, type NamedFile } from './file-writer.ts';
-import { createPostingChains, noPostings, type PostingChains } from './posting-chains.ts';
+import { noPostings, type PostingChains } from './posting-chains.ts';
 import { encodeFrequencies, encodeNumbers, encodePages, frequencyClass } from './postings.ts';
 import type { LanguageFiles, StoredSection, TermsFile, TitlesFile } from './search-format.ts';
 import { siteTitles } from './site-titles.ts';
@@ -38,12 +38,18 @@ interface TermEntry {
   inHeadings: number;
 }
 
-/** @param sitePages of all languages, which decides how large files of texts are */
-export function createLanguageIndex(language: string, sitePages: number): LanguageIndex {
+/**
+ * @param sitePages of all languages, which decides how large files of texts are
+ * @param postings of all languages, which share one limit
+ */
+export function createLanguageIndex(
+  language: string,
+  sitePages: number,
+  postings: PostingChains,
+): LanguageIndex {
   const textsFileLength = Math.max(shortestTextsFile, textsLengthForPage * sitePages);
   const entries = new Map<string, TermEntry>();
   const known = new Map<string, readonly TermEntry[]>();
-  const postings = createPostingChains();
   const paths: string[] = [];
   const titles: { readonly shown: string; readonly full: string }[] = [];
   const lengths: number[] = [];

@@ -1,6 +1,6 @@
-// The index of one language in memory: the lists of terms that are loaded, and the pages that have wanted ones. Postings stay as text until
-// a query meets their term. Scores are those of BM25+ with the constants of MiniSearch. Refuses ordinals of pages that the site does not
-// have. Invariant: what is found does not depend on the order in which files were loaded.
+// The index of one language in memory: lists of terms, and the pages that have wanted ones. Postings stay as text until a query meets their
+// term. Scores are those of BM25+ with the constants of MiniSearch. Refuses ordinals of pages that the site does not have, and to read
+// more postings than a limit. Invariant: what is found depends on the titles and on the given files alone, in any order.
 
 import { decodeFrequencies, decodeNumbers, decodePages, type Posting } from './postings.ts';
 import type { TermsFile, TitlesFile } from './search-format.ts';
@@ -31,15 +31,21 @@ export interface MatchedPages {
 }
 
 export interface PageIndex {
-  addTexts(file: TermsFile): void;
+  /** Different terms of a page's title. */
+  titleLength(page: number): number;
+  /** @param files of terms, in any order */
+  withTexts(files: readonly TermsFile[]): TextIndex;
+}
+
+/** Titles, headings, and the texts of some files of terms. */
+export interface TextIndex {
   /** Whether a title or a heading has the term. */
   hasInTitle(term: string): boolean;
   /** Those of titles and headings first, then those of texts. A term of both comes twice. */
   withPrefix(prefix: string): Iterable<string>;
   /** By term the letters in which it differs. */
   near(term: string, maxDistance: number): ReadonlyMap<string, number>;
-  /** Different terms of a page's title. */
-  titleLength(page: number): number;
+  /** Stops at a limit of postings: rare terms are read first, and those that only begin as a word or are near it last. */
   find(wanted: Iterable<WantedTerm>): MatchedPages;
 }
 
@@ -47,64 +53,96 @@ interface Field {
   readonly weight: number;
   readonly lengths: ArrayLike<number>;
   readonly averageLength: number;
+  readonly decode: (postings: string) => readonly Posting[];
+}
+
+/** The postings of a term in one field, as text. */
+interface PostingList {
+  readonly field: Field;
+  readonly postings: string;
 }
 
 export function createPageIndex(titles: TitlesFile): PageIndex {
   const pages = titles.paths.length;
-  const titleField = fieldOf(5, titleLengths(titles));
-  const headingsField = fieldOf(2, new Uint8Array(pages).fill(1));
-  const textField = fieldOf(1, decodeNumbers(titles.lengths));
-  const files: TermsFile[] = [];
+  const titleField = fieldOf(5, titleLengths(titles), decodePages);
+  const headingsField = fieldOf(2, new Uint8Array(pages).fill(1), decodePages);
+  const textField = fieldOf(1, decodeNumbers(titles.lengths), decodeFrequencies);
 
-  const postingsOf = (term: string): readonly (readonly [Field, readonly Posting[]])[] => {
+  const listsOf = (term: string, files: readonly TermsFile[]): readonly PostingList[] => {
     const at = positionOf(titles.terms, term);
-    const found: [Field, readonly Posting[]][] = [
-      [titleField, decodePages(titles.inTitle[at] ?? '')],
-      [headingsField, decodePages(titles.inHeadings[at] ?? '')],
+    const found = [
+      { field: titleField, postings: titles.inTitle[at] ?? '' },
+      { field: headingsField, postings: titles.inHeadings[at] ?? '' },
     ];
     for (const { terms, inText } of files) {
-      const inFile = positionOf(terms, term);
-      if (inFile >= 0) found.push([textField, decodeFrequencies(inText[inFile] ?? '')]);
+      found.push({ field: textField, postings: inText[positionOf(terms, term)] ?? '' });
     }
-    return found.map(([field, list]) => [field, list.filter(({ page }) => page < pages)] as const);
+    return found.filter(({ postings }) => postings !== '');
   };
-  const lists = (): readonly (readonly string[])[] => [titles.terms, ...files.map(({ terms }) => terms)];
   return {
-    addTexts: (file) => {
-      files.push(file);
-      files.sort((a, b) => ((a.terms[0] ?? '') < (b.terms[0] ?? '') ? -1 : 1));
-    },
-    hasInTitle: (term) => positionOf(titles.terms, term) >= 0,
-    *withPrefix(prefix) {
-      for (const terms of lists()) {
-        const { from, to } = rangeOfPrefix(terms, prefix);
-        for (let at = from; at < to; at += 1) yield terms[at] ?? '';
-      }
-    },
-    near: (term, maxDistance) => {
-      const found = new Map<string, number>();
-      for (const terms of lists()) {
-        eachNearTerm(terms, term, maxDistance, (at, distance) => found.set(terms[at] ?? '', distance));
-      }
-      return found;
-    },
     titleLength: (page) => titleField.lengths[page] ?? 0,
-    find: (wanted) => {
-      const found = new Map<number, MatchedPage>();
-      const read: { readonly term: string; readonly pages: readonly Posting[] }[] = [];
-      for (const one of wanted) {
-        for (const [field, postings] of postingsOf(one.term)) {
-          if (postings.length === 0) continue;
-          read.push({ term: one.term, pages: postings });
-          addScores(found, one, field, postings, { pages, isTitle: field === titleField });
-        }
-      }
+    withTexts: (texts) => {
+      const files = texts.toSorted((a, b) => ((a.terms[0] ?? '') < (b.terms[0] ?? '') ? -1 : 1));
+      const lists = [titles.terms, ...files.map(({ terms }) => terms)];
       return {
-        pages: [...found.values()],
-        termsOf: (page) => new Set(read.flatMap((one) => (hasPage(one.pages, page) ? [one.term] : []))),
+        hasInTitle: (term) => positionOf(titles.terms, term) >= 0,
+        *withPrefix(prefix) {
+          for (const terms of lists) {
+            const { from, to } = rangeOfPrefix(terms, prefix);
+            for (let at = from; at < to; at += 1) yield terms[at] ?? '';
+          }
+        },
+        near: (term, maxDistance) => {
+          const found = new Map<string, number>();
+          for (const terms of lists) {
+            eachNearTerm(terms, term, maxDistance, (at, distance) => found.set(terms[at] ?? '', distance));
+          }
+          return found;
+        },
+        find: (wanted) => {
+          const found = new Map<number, MatchedPage>();
+          const read: { readonly term: string; readonly pages: readonly Posting[] }[] = [];
+          const all = Array.from(wanted, (one) => ({ ...one, lists: listsOf(one.term, files) }));
+          for (const one of withinLimit(all)) {
+            for (const { field, postings } of one.lists) {
+              const known = field.decode(postings).filter(({ page }) => page < pages);
+              if (known.length === 0) continue;
+              read.push({ term: one.term, pages: known });
+              addScores(found, one, field, known, { pages, isTitle: field === titleField });
+            }
+          }
+          return {
+            pages: [...found.values()],
+            termsOf: (page) => new Set(read.flatMap((one) => (hasPage(one.pages, page) ? [one.term] : []))),
+          };
+        },
       };
     },
   };
+}
+
+interface ListedTerm extends WantedTerm {
+  readonly lists: readonly PostingList[];
+}
+
+/** Characters of postings that one query reads; a posting has one or two. A letter begins a thousand terms. */
+const maxRead = 100_000;
+/** What a word of the query itself, or another form of it, has at least. */
+const ownWeight = 0.5;
+
+/** In the order in which they came. The first one is always read. */
+function withinLimit(terms: readonly ListedTerm[]): readonly ListedTerm[] {
+  const sizeOf = ({ lists }: ListedTerm): number =>
+    lists.reduce((sum, { postings }) => sum + postings.length, 0);
+  const classOf = ({ weight }: WantedTerm): number => (weight >= ownWeight ? 0 : 1);
+  const kept = new Set<ListedTerm>();
+  let size = 0;
+  for (const one of terms.toSorted((a, b) => classOf(a) - classOf(b) || sizeOf(a) - sizeOf(b))) {
+    if (size > maxRead) break;
+    size += sizeOf(one);
+    kept.add(one);
+  }
+  return terms.filter((one) => kept.has(one));
 }
 
 /** BM25+: how soon more of a term says no more, what a long page takes off, and what any page has at least. */
@@ -151,10 +189,10 @@ function hasPage(postings: readonly Posting[], page: number): boolean {
   return postings[low]?.page === page;
 }
 
-function fieldOf(weight: number, lengths: ArrayLike<number>): Field {
+function fieldOf(weight: number, lengths: ArrayLike<number>, decode: Field['decode']): Field {
   let sum = 0;
   for (let page = 0; page < lengths.length; page += 1) sum += lengths[page] ?? 0;
-  return { weight, lengths, averageLength: Math.max(1, sum / Math.max(1, lengths.length)) };
+  return { weight, lengths, decode, averageLength: Math.max(1, sum / Math.max(1, lengths.length)) };
 }
 
 function titleLengths({ paths, inTitle }: TitlesFile): Uint16Array {

@@ -2,7 +2,7 @@
 // unit counts once, whatever number of forms it is found by.
 
 import { spellingsOf, stemOf } from './inflections.ts';
-import type { PageIndex, WantedTerm } from './page-index.ts';
+import type { TextIndex, WantedTerm } from './page-index.ts';
 import { eachWord, foldWord, partsOfWord } from './terms.ts';
 
 /** Characters of a query; the rest is not read. */
@@ -16,8 +16,8 @@ const maxCompared = 300;
 /** Terms that begin as the word that is being typed, which all that begin with one letter are too many for. */
 const maxBegun = 1000;
 
-/** The terms of an index, as far as they are loaded. */
-export type KnownTerms = Pick<PageIndex, 'hasInTitle' | 'withPrefix' | 'near'>;
+/** Of titles, and of the files of the query's own words. */
+export type KnownTerms = Pick<TextIndex, 'hasInTitle' | 'withPrefix' | 'near'>;
 
 export interface QueryUnit {
   /** Folded. */

@@ -8,6 +8,7 @@ import { pageFiles, readPageSource } from '../pages/bundle-pages.ts';
 import { type PageBounds, readPageText } from '../pages/page-text.ts';
 import { searchScript } from './file-writer.ts';
 import { createLanguageIndex, type LanguageIndex } from './language-index.ts';
+import { createPostingChains, type PostingChains } from './posting-chains.ts';
 import {
   type LanguageFiles,
   manifestName,
@@ -26,7 +27,7 @@ const bounds: PageBounds = {
 /** A site with more has pages that declare what they are not. */
 const maxLanguages = 60;
 
-/** A maker of files: see `made-files.ts`. Includes no program for readers. */
+/** A maker of files: see `made-files.ts`. Includes no program for readers. Also throws `SearchTooLarge`. */
 export async function* makeSearchIndex(
   bundle: StoredBundle,
   { signal, onFile, rest }: MakeContext,
@@ -34,6 +35,7 @@ export async function* makeSearchIndex(
   const files = pageFiles(bundle.index);
   const defaultLanguage = await commonLanguage(bundle, files);
   const indexes = new Map<string, LanguageIndex>();
+  const postings = createPostingChains();
   const links = { files: 0, plain: 0 };
   for (const [at, file] of files.entries()) {
     signal.throwIfAborted();
@@ -41,7 +43,8 @@ export async function* makeSearchIndex(
     for (const link of page.links) countLink(link, links);
     if (page.isIndexed) {
       const language = primaryLanguage(page.language) ?? defaultLanguage;
-      const full = indexOf(indexes, language, { defaultLanguage, pages: files.length }).add(file.path, page);
+      const context = { defaultLanguage, pages: files.length, postings };
+      const full = indexOf(indexes, language, context).add(file.path, page);
       if (full !== undefined) yield { path: full.path, bytes: full.bytes };
     }
     onFile?.(at + 1, files.length);
@@ -66,13 +69,20 @@ export async function* makeSearchIndex(
   yield { path: manifestPath, bytes: searchScript(manifestName, JSON.stringify(manifest)) };
 }
 
+interface IndexesContext {
+  readonly defaultLanguage: string;
+  /** Of all languages. */
+  readonly pages: number;
+  readonly postings: PostingChains;
+}
+
 function indexOf(
   indexes: Map<string, LanguageIndex>,
   language: string,
-  { defaultLanguage, pages }: { readonly defaultLanguage: string; readonly pages: number },
+  { defaultLanguage, pages, postings }: IndexesContext,
 ): LanguageIndex {
   const chosen = indexes.has(language) || indexes.size < maxLanguages ? language : defaultLanguage;
-  const index = indexes.get(chosen) ?? createLanguageIndex(chosen, pages);
+  const index = indexes.get(chosen) ?? createLanguageIndex(chosen, pages, postings);
   indexes.set(chosen, index);
   return index;
 }

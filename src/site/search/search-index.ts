@@ -1,5 +1,6 @@
 // A search over the files of a site, for the browser and for agents: opens a language, loads what a query needs, and answers. Imports
-// no module of Node. Refuses files of another format. Invariant: a file that cannot be loaded costs what it holds, and not the answer.
+// no module of Node. Refuses files of another format. Invariants: a file that cannot be loaded costs what it holds, and not the answer;
+// an answer depends on its query, and not on earlier ones.
 
 import { chooseSection, createReadBudget, markText } from './excerpts.ts';
 import { createPageIndex } from './page-index.ts';
@@ -64,27 +65,30 @@ function createIndex(
     ordinals ??= new Map(titles.paths.map((one, ordinal) => [one, ordinal]));
     return titles.titles[ordinals.get(path) ?? -1];
   };
-  const loaded = new Set<string>();
+  const loaded = new Map<string, TermsFile>();
   const texts = createFileCache(load);
 
+  const termFiles = (units: readonly QueryUnit[]): ReadonlySet<string> =>
+    new Set(units.flatMap((unit) => termFilesOf(files?.terms ?? [], unit, language)));
+  /** Files that other queries have loaded would change what is near a word. */
   const rank = (units: readonly QueryUnit[], limit: number): RankedPages => {
-    const found = pages.find(wantedTerms(units, language, pages));
+    const own = pages.withTexts([...termFiles(units)].flatMap((name) => loaded.get(name) ?? []));
+    const found = own.find(wantedTerms(units, language, own));
     const ranked = rankPages(found.pages, units, pages.titleLength);
     const shown = ranked.slice(0, limit).map(({ page }) => ({ page, terms: found.termsOf(page) }));
     return { count: ranked.length, shown };
   };
   /** @returns whether all are there */
   const loadTerms = async (units: readonly QueryUnit[]): Promise<boolean> => {
-    const wanted = new Set(units.flatMap((unit) => termFilesOf(files?.terms ?? [], unit, language)));
+    const wanted = termFiles(units);
     await Promise.all(
-      [...wanted.difference(loaded)].map(async (name) => {
+      [...wanted].map(async (name) => {
+        if (loaded.has(name)) return;
         const file = await parsed<TermsFile>(load, name);
-        if (file === undefined || loaded.has(name)) return;
-        loaded.add(name);
-        pages.addTexts(file);
+        if (file !== undefined) loaded.set(name, file);
       }),
     );
-    return wanted.isSubsetOf(loaded);
+    return [...wanted].every((name) => loaded.has(name));
   };
   const withoutExcerpt = ({ page, terms }: ShownPage): SearchResult => {
     const path = titles.paths[page] ?? '';

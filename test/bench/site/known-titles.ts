@@ -41,6 +41,15 @@ export function withMistake(title: string, draw: Draw): string | undefined {
   return before + mistakes[Math.floor(draw() * mistakes.length)];
 }
 
+/** Another first letter of a word; `undefined` where no word is long enough. */
+export function withWrongStart(title: string, draw: Draw): string | undefined {
+  const words = [...title.matchAll(/\p{L}{4,}/gu)];
+  const word = words[Math.floor(draw() * words.length)];
+  if (word === undefined) return undefined;
+  const letter = String.fromCodePoint(97 + Math.floor(draw() * 26));
+  return title.slice(0, word.index) + letter + title.slice(word.index + 1);
+}
+
 /** The same numbers in each run (mulberry32). */
 export function createDraw(seed: number): Draw {
   let state = seed;

@@ -12,7 +12,7 @@ import { type LanguageFiles, searchFilePath } from '#site/search/search-format.t
 import { loadManifest, openSearchIndex } from '#site/search/search-index.ts';
 import type { SearchAnswer } from '#site/search/search-results.ts';
 import { debianDocs } from './debian-docs.ts';
-import { createDraw, drawTitles, withMistake } from './known-titles.ts';
+import { createDraw, drawTitles, withMistake, withWrongStart } from './known-titles.ts';
 
 const { values } = parseArgs({
   options: { titles: { type: 'string', default: '400' }, misses: { type: 'string', default: '5' } },
@@ -38,6 +38,10 @@ const mistaken = known.flatMap(({ title, path }) => {
   const query = withMistake(title, draw);
   return query === undefined ? [] : [{ query, path }];
 });
+const wrongStarts = known.flatMap(({ title, path }) => {
+  const query = withWrongStart(title, draw);
+  return query === undefined ? [] : [{ query, path }];
+});
 const found = {
   titles: await score('titles', exact, (query) => index.search(query, 5)),
   titlesAlone: await score('titles, first tier alone', exact, async (query) => index.searchTitles(query, 5)),
@@ -46,6 +50,7 @@ const found = {
     index.searchTitles(query, 5),
   ),
 };
+await score('another first letter', wrongStarts, (query) => index.search(query, 5));
 await site.close();
 const isMet =
   found.titles >= goals.titles && found.mistakes >= goals.mistakes && sizes.titles <= maxTitlesBytes;

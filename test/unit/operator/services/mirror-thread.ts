@@ -35,6 +35,7 @@ serveTasks(async (task: MirrorTask, report: SendReport<CopyReport>): Promise<unk
   if (what === 'hang') await hang();
   if (what === 'fail') throw refused();
   if (what === 'grow') grow();
+  if (what === 'fill') throw new PublishableError('SearchTooLarge', 'too many words');
   const copy = what === 'refused' ? { kind: 'failed', failure } : { kind: 'copied', ref: 'oci://x' };
   return { inspected, copy };
 });

@@ -63,10 +63,9 @@ test('a page scores as MiniSearch scores it', () => {
       (pages, asked) => {
         const { titles, terms } = filesOf(pages);
         const index = createPageIndex(titles);
-        index.addTexts(terms);
-        const { pages: found, termsOf } = index.find(
-          asked.map((term, at) => ({ term, weight: 1 / (at + 1), units: 1 << at })),
-        );
+        const { pages: found, termsOf } = index
+          .withTexts([terms])
+          .find(asked.map((term, at) => ({ term, weight: 1 / (at + 1), units: 1 << at })));
         // A heading counts once however many there are, which is a length of one for each page.
         const peer = new MiniSearch<{ readonly id: number }>({
           fields: ['title', 'text'],
@@ -109,8 +108,7 @@ test('files of texts may come in any order, and name pages that the site does no
   };
   const second: TermsFile = { terms: ['token'], inText: [encodeFrequencies([3])] };
   const find = (files: readonly TermsFile[]) => {
-    const index = createPageIndex(titles);
-    for (const file of files) index.addTexts(file);
+    const index = createPageIndex(titles).withTexts(files);
     return index.find(words.map((term) => ({ term, weight: 1, units: 1 }))).pages;
   };
   assert.deepEqual(find([first, second]), find([second, first]));
@@ -118,4 +116,25 @@ test('files of texts may come in any order, and name pages that the site does no
     find([first, second]).map(({ page }) => page),
     [0],
   );
+});
+
+test('a query reads its own words and then the rarest, and not all that a letter begins', () => {
+  const pages = 4000;
+  const first = (count: number): string => encodePages(Array.from({ length: count }, (_, page) => page));
+  const begun = Array.from({ length: 1000 }, (_, at) => `a${String(at).padStart(4, '0')}`);
+  /** The rarest last. */
+  const inTitle = begun.map((_, at) => first(1000 - at));
+  const titles: TitlesFile = {
+    ...{ paths: Array.from({ length: pages }, (_, at) => `${at}`), titles: [], lengths: '' },
+    ...{ terms: ['a', ...begun], inTitle: [first(pages), ...inTitle], inHeadings: [] },
+  };
+  const wanted = ['a', ...begun].map((term) => ({ term, weight: term === 'a' ? 1 : 0.3, units: 1 }));
+  for (const asked of [wanted, wanted.toReversed()]) {
+    const found = createPageIndex(titles).withTexts([]).find(asked);
+    const terms = found.termsOf(0);
+    assert.equal(found.pages.length, pages);
+    assert.ok(terms.has('a') && terms.has('a0999') && !terms.has('a0000'));
+    // 435 lists of 1 to 435 pages, with the word itself.
+    assert.ok(terms.size > 400 && terms.size < 450, `${terms.size} lists were read`);
+  }
 });

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import vm from 'node:vm';
+import { openSearchIndex } from '#site/search/search-index.ts';
+import type { SearchAnswer } from '#site/search/search-results.ts';
 import type { MemorySite } from '../../../support/memory-bundle.ts';
 import { builtSearch } from './built-search.ts';
 
@@ -56,7 +58,6 @@ test('what is typed so far, and one mistake, find a page', async () => {
 
 test('titles answer without a text, and a file that cannot be loaded costs what it holds', async () => {
   const { load, manifest } = await builtSearch(site);
-  const { openSearchIndex } = await import('#site/search/search-index.ts');
   const titles = manifest.languages['en']?.titles;
   const index = await openSearchIndex(
     async (name) => {
@@ -73,6 +74,26 @@ test('titles answer without a text, and a file that cannot be loaded costs what 
     );
   }
   assert.deepEqual(await index.search('operator', 5), { count: 0, results: [], isPartial: true });
+});
+
+test('an answer depends on its query, and not on the queries before it', async () => {
+  const letters = [...'abcdefghijklmnopqrstuvwxyz'];
+  const words = letters.flatMap((letter) => Array.from({ length: 300 }, (_, at) => `${letter}word${at}x`));
+  const search = await builtSearch({
+    'words.html': page('Many words', words.join(' ')),
+    'package.html': page('Install', 'A package is installed.'),
+    'zone.html': page('Time', 'The zone of a server.'),
+  });
+  assert.ok((search.manifest.languages['en']?.terms.length ?? 0) > 2, 'the terms are in one file');
+  const queries = ['zackage', 'z', 'package', 'pone', 'zone', 'pack', 'zackage package'];
+  const alone = new Map<string, SearchAnswer>();
+  for (const query of queries) alone.set(query, await search.find(query));
+  assert.equal(alone.get('zackage')?.count, 0);
+  assert.equal(alone.get('package')?.count, 1);
+  const session = await openSearchIndex(search.load, search.manifest, 'en');
+  for (const query of [...queries, ...queries.toReversed()]) {
+    assert.deepEqual(await session.search(query, 10), alone.get(query), query);
+  }
 });
 
 test('each language has an index, regions together, and pages without one are of the most common', async () => {

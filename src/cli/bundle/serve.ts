@@ -28,7 +28,6 @@ export async function serveBundle(
   const index = await readIndex(path, values, context);
   const { host, port } = values.listen;
   const store = join(tmpdir(), `static-export-${random.uuid()}`);
-  const basePath = values.basePath.replace(/^\/+|\/+$/g, '');
   let url = '';
   const flags = [
     `--bundle-url=${pathToFileURL(resolve(path)).href}`,
@@ -36,7 +35,7 @@ export async function serveBundle(
     `--store=${store}`,
     `--listen=${host.includes(':') ? `[${host}]` : host}:${port}`,
     '--admin-listen=127.0.0.1:0',
-    `--base-path=/${basePath}`,
+    `--base-path=${values.basePath}`,
     `--max-archive-size=${values.maxArchiveSize}`,
     `--max-bundle-size=${values.maxBundleSize}`,
     '--drain-linger=0s',

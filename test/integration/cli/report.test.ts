@@ -81,4 +81,14 @@ test('without a bundle the report says how to see the pages, and without a serve
   assert.match(unread.stdout, /"code": "NoServerRead"/);
   const wrong = await report('docs', '--server', 'http://127.0.0.1:1');
   assert.equal(wrong.code, 2);
+  const host = await report(
+    '--server',
+    one?.admin ?? '',
+    '--domain',
+    'https://docs.example.com',
+    '-o',
+    'json',
+  );
+  assert.equal(host.code, 2);
+  assert.match(host.stdout, /--domain must be a host such as docs\.example\.com/);
 });

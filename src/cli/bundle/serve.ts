@@ -11,7 +11,7 @@ import { publishableMessage } from '#platform/wire/publishable-error.ts';
 import type { CliContext } from '../context.ts';
 import { counted } from '../output/amounts.ts';
 import type { ArchiveAnswer } from './documents.ts';
-import { summaryFields } from './inspect.ts';
+import { requirePages, summaryFields } from './inspect.ts';
 import { readIndex, type SizeLimits } from './reading.ts';
 
 interface ServeValues extends SizeLimits {
@@ -26,6 +26,7 @@ export async function serveBundle(
 ): Promise<ArchiveAnswer<'ServedArchive'>> {
   const { progress, signal, random } = context;
   const index = await readIndex(path, values, context);
+  requirePages(index);
   const { host, port } = values.listen;
   const store = join(tmpdir(), `static-export-${random.uuid()}`);
   let url = '';

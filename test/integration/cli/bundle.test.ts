@@ -241,6 +241,14 @@ test('a base path that is none is refused before the archive is read; so is a gr
   }
 });
 
+test('an archive without pages ends serve with its reason, once', async (t) => {
+  const archive = join(temporaryFolder(t), 'site.tar');
+  writeFileSync(archive, tarOf({ 'a.css': 'a{}' }));
+  const { code, stderr } = await run('serve', archive, '--listen', '127.0.0.1:0');
+  assert.equal(code, 6);
+  assert.equal(stderr.match(/has no page/g)?.length, 1, stderr);
+});
+
 test('a warning of the server is a line for a person', async (t) => {
   const archive = join(temporaryFolder(t), 'site.tar');
   writeFileSync(archive, tarOf({ 'index.html': '<script src="/app.js"></script>', 'app.js': '1' }));

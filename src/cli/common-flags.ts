@@ -35,10 +35,17 @@ export const contentDigest = kind('SHA256', (value) => {
 /** Without `.`, `..` and empty parts. A test holds that the server accepts it. */
 const plainPath = /^\/*(?:(?!\.{1,2}(?:\/|$))[^\s/?#\\%]+(?:\/(?!\/)|$))*\/*$/;
 
-/** Refused before the archive is read, which may take minutes. */
+/** Read as the server reads it: `docs` and `/docs/` are `/docs`. Refused before the archive is read, which may take minutes. */
 export const basePath = kind('PATH', (value) => {
-  if (plainPath.test(value)) return value;
+  if (plainPath.test(value)) return `/${value.replace(/^\/+|\/+$/g, '')}`;
   throw new FlagValueError('must be a plain path such as /docs');
+});
+
+/** Without scheme and path; a port may follow. */
+export const siteHost = kind('HOST', (value) => {
+  if (/^(?!-)[A-Za-z0-9.-]{1,253}(?::\d{1,5})?$/.test(value) && URL.canParse(`https://${value}`))
+    return value;
+  throw new FlagValueError('must be a host such as docs.example.com');
 });
 
 const ruleChoice = (text: string): RuleChoice => {

@@ -1,5 +1,5 @@
 // `bundle check`: whether the site of an archive is self-contained. What it loads from other hosts, and files that it lacks, are the
-// answer no, not a failure of the command. Refuses to read pages on the main thread.
+// answer no, not a failure of the command. Refuses an archive without pages, and to read pages on the main thread.
 
 import { join } from 'node:path';
 import type { BrowserReport } from '#bundle/site-report.ts';
@@ -12,7 +12,7 @@ import { marked } from '../output/paint.ts';
 import { type Block, markedLine, prose } from '../output/screen.ts';
 import { browserLines } from './browser-lines.ts';
 import type { ArchiveAnswer } from './documents.ts';
-import { contentLines, summaryFields } from './inspect.ts';
+import { contentLines, requirePages, summaryFields } from './inspect.ts';
 import { type SizeLimits, withPack } from './reading.ts';
 
 interface CheckValues extends SizeLimits {
@@ -32,6 +32,7 @@ export async function checkArchive(
   const { progress, signal } = context;
   if (executable !== undefined) requireBrowserLibrary();
   return withPack(path, values, context, async ({ packPath, index, workFolder }) => {
+    requirePages(index);
     progress.phase('Checking the site');
     const folder = join(workFolder, 'browser');
     const browserRequest = executable === undefined ? undefined : { executable, folder, allowedHosts };

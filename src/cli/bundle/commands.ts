@@ -1,10 +1,10 @@
 // The commands about archives: words, flags and texts. Refuses: importing their work, because `--help` of any command
 // would load it.
 
-import { FlagValueError, hostPort, listOf, path, text, toggle } from '#platform/runtime/flags/flag-kinds.ts';
+import { FlagValueError, hostPort, listOf, path, toggle } from '#platform/runtime/flags/flag-kinds.ts';
 import { readAllowedHost } from '#site/allowed-hosts.ts';
 import { type Command, defineCommand } from '../command.ts';
-import { basePath, contentDigest, ruleFlag, sizeFlags } from '../common-flags.ts';
+import { basePath, contentDigest, ruleFlag, siteHost, sizeFlags } from '../common-flags.ts';
 import { archiveEndings } from './archive-names.ts';
 
 const documents = async () => (await import('./documents.ts')).archiveDocuments;
@@ -146,7 +146,7 @@ export const bundleCommands: readonly Command[] = [
     flags: {
       to: path.required(`The archive to write: ${archiveEndings}`),
       basePath: basePath.withDefault('/', 'Path below which the links of the archive expect the site'),
-      domain: text.optional('Host of the site: links that name it lead to files of the archive'),
+      domain: siteHost.optional('Host of the site: links that name it lead to files of the archive'),
       replace: toggle('Replace the archive if it exists'),
       ...sizeFlags,
     },

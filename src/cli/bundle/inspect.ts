@@ -6,6 +6,7 @@ import { isExportDocument } from '#bundle/export-documents.ts';
 import { describeReportEntry, type SiteReport } from '#bundle/site-report.ts';
 import { isHiddenFile } from '#bundle/store/hidden-files.ts';
 import { printable } from '#platform/wire/printable-text.ts';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
 import type { CliContext, Finding } from '../context.ts';
 import { counted, sizeWords } from '../output/amounts.ts';
 import { marked } from '../output/paint.ts';
@@ -115,23 +116,38 @@ export function contentLines(index: BundleIndex): readonly string[] {
 const hiddenPaths = ({ files }: BundleIndex): readonly string[] =>
   files.map((file) => file.path).filter((path) => isHiddenFile(path) && !isExportDocument(path));
 
+/**
+ * A server does not serve such an archive, and there is nothing to check in it.
+ *
+ * @throws {PublishableError} `NoPages`
+ */
+export function requirePages({ pages }: Pick<BundleIndex, 'pages'>): void {
+  if (pages > 0) return;
+  const message = 'the archive has no page; check that it is an export of the site';
+  throw new PublishableError('NoPages', message, { kind: 'refused' });
+}
+
 /** What visitors will miss, as warnings; a reader's other notes are none. */
-export function contentWarnings({ notes }: Pick<BundleIndex, 'notes'>): readonly Finding[] {
+export function contentWarnings({ notes, pages }: Pick<BundleIndex, 'notes' | 'pages'>): readonly Finding[] {
+  const codeOf = ({ code }: BundleNote): string =>
+    code === 'HomePageMissing' && pages === 0 ? 'NoPages' : code;
   return notes
+    .map((note) => ({ note, code: codeOf(note) }))
     .filter(({ code }) => code in remedies)
-    .map((note) => ({
+    .map(({ note, code }) => ({
       level: 'warning',
-      code: note.code,
-      lines: [noteWords(note), remedies[note.code] ?? ''],
+      code,
+      lines: [noteWords(note), remedies[code] ?? ''],
     }));
 }
 
 const remedies: Readonly<Record<string, string>> = {
+  NoPages: 'Check that it is an export of the site.',
   HomePageMissing: 'Pack the folder that holds index.html, or export the site with its home page.',
   NotServed: 'Rename them, or name the hidden part in --serve-dotfiles of the bundle server.',
 };
 
-export const warningLines = (index: Pick<BundleIndex, 'notes'>): readonly Block[] =>
+export const warningLines = (index: Pick<BundleIndex, 'notes' | 'pages'>): readonly Block[] =>
   findingLines(contentWarnings(index));
 
 /** Of warnings. */
@@ -158,6 +174,7 @@ const several = (count: number, one: string, more: string, words: string): strin
 
 /** What a reader had to adapt, for a person; documents have its code. */
 export function noteWords({ code, count, example, paths = [] }: BundleNote): string {
+  if (code === 'HomePageMissing' && example === '') return 'the archive has no page';
   const sentence = noteSentences[code]?.(count) ?? `${code} (${counted(count, 'time')})`;
   const more = paths.length > 0 && count > paths.length ? `, and ${count - paths.length} more` : '';
   const shown = paths.length > 0 ? `${paths.join(', ')}${more}` : example;

@@ -16,7 +16,7 @@ import { archiveEndings, isArchiveName } from './archive-names.ts';
 import type { ArchiveAnswer } from './documents.ts';
 import { filesOf, sourceUnreadable } from './folder-files.ts';
 import { contentFields, contentLines, contentWarnings, warningLines } from './inspect.ts';
-import { readIndex, type SizeLimits, withArchive } from './reading.ts';
+import { isLink, linkAsPath, readIndex, type SizeLimits, withArchive } from './reading.ts';
 
 interface PackValues extends SizeLimits {
   readonly replace: boolean;
@@ -46,7 +46,7 @@ export async function packBundle(
     });
   };
   const stats = await stat(source).catch((cause: unknown) => {
-    throw sourceUnreadable(cause);
+    throw isLink(source) ? linkAsPath() : sourceUnreadable(cause);
   });
   if (stats.isDirectory()) {
     progress.phase('Reading the folder');

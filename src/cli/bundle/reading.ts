@@ -11,6 +11,7 @@ import { type PrepareOptions, prepareInWorker } from '#bundle/prepare/preparatio
 import { removeQuietly } from '#bundle/store/store-disk.ts';
 import { bundleFolder, packName } from '#bundle/store/store-layout.ts';
 import { openPack, type StoredBundle } from '#bundle/store/stored-bundle.ts';
+import { sizeText } from '#platform/runtime/flags/flag-kinds.ts';
 import { userAgent } from '#platform/runtime/version.ts';
 import { Link } from '#platform/wire/link.ts';
 import { PublishableError, publishableCode } from '#platform/wire/publishable-error.ts';
@@ -134,7 +135,7 @@ async function prepare(
   try {
     return await readLinkContent(link, { sizes, storeDir, allowFileLinks: true }, context, context.signal);
   } catch (error) {
-    throw localError(error);
+    throw localError(error, sizes);
   } finally {
     progress.end();
   }
@@ -196,17 +197,26 @@ const oddFiles: ReadonlyMap<string, string> = new Map([
   ['EmptyArchive', 'the file is empty; download it again'],
   ['HtmlInsteadOfArchive', 'the file is an HTML page, not an archive; check where it was downloaded from'],
   ['XmlInsteadOfArchive', 'the file is an XML document, not an archive; check where it was downloaded from'],
-  ['UnknownArchiveType', 'the file is none of tar, tar.gz, tar.zst and zip'],
+  [
+    'UnknownArchiveType',
+    'the file is none of tar, tar.gz, tar.zst and zip; unpack it, and pack the folder with bundle pack',
+  ],
+  ['EmptyBundle', 'the archive holds no file; pack the folder of the site, or export the site again'],
 ]);
 
-function localError(error: unknown): unknown {
+function localError(error: unknown, { maxArchiveSize, maxBundleSize }: SizeLimits): unknown {
   if (!(error instanceof PublishableError)) return error;
   if (error.code === 'LinkExpired') return unreadable(error);
+  if (error.code === 'ArchiveTooLarge') return beyond(error, '--max-archive-size', maxArchiveSize);
+  if (error.code === 'ContentTooLarge') return beyond(error, '--max-bundle-size', maxBundleSize);
   const message = oddFiles.get(error.code);
   return message === undefined
     ? error
     : new PublishableError(error.code, message, { kind: 'refused', cause: error });
 }
+
+const beyond = (error: PublishableError, flag: string, limit: number): PublishableError =>
+  error.saying(`${error.message} (${flag} is ${sizeText(limit)}); raise ${flag} if you trust the archive`);
 
 function unreadable(cause: unknown): CliError {
   const code = publishableCode(cause);
@@ -225,7 +235,7 @@ async function requireFile(path: string): Promise<void> {
     });
   }
   const stats = await stat(path).catch((cause: unknown) => {
-    throw unreadable(cause);
+    throw isLink(path) ? linkAsPath() : unreadable(cause);
   });
   if (stats.isFile()) return;
   if (stats.isDirectory()) {
@@ -235,4 +245,15 @@ async function requireFile(path: string): Promise<void> {
   }
   const message = 'the path is neither a file nor a folder; save the archive to a file first';
   throw new CliError('usage', 'ArchiveUnreadable', message);
+}
+
+/** Such as `https://…`, which may be signed: no message shows it. */
+export const isLink = (path: string): boolean => /^[a-z][a-z0-9+.-]*:\/\//i.test(path);
+
+/** Without its cause, whose message has the link. */
+export function linkAsPath(): CliError {
+  const message = 'the path is a link, not an archive; download it first';
+  return new CliError('usage', 'ArchiveIsLink', message, {
+    next: ['curl -fsSL -o site.tar.gz LINK  # saves the archive to a file'],
+  });
 }

@@ -1,6 +1,7 @@
 // `bundle search`: an archive of the same site with a search that needs no server, and what that search finds. Refuses to read pages on
 // the main thread. Invariant: the archive that it reads is replaced whole, where --to and --replace name it, or stays.
 
+import type { BundleIndex } from '#bundle/bundle-index.ts';
 import { printable } from '#platform/wire/printable-text.ts';
 import { type AddedSearch, remakeInThread } from '#site/remake/remaking.ts';
 import type { CliContext, Finding } from '../context.ts';
@@ -37,7 +38,7 @@ export async function addSearch(
       },
     );
     const index = await writeRemadeArchive(toPath, made, to, 'bundle search', values, context);
-    const findings = searchFindings(plan);
+    const findings = searchFindings(plan, index);
     const { digest, pages, files, sizeBytes } = made;
     const { languages, searchBytes, linedPages, withoutLine } = plan;
     return {
@@ -71,14 +72,21 @@ export async function addSearch(
   });
 }
 
-function searchFindings({ withoutLine, languages }: AddedSearch): readonly Finding[] {
+function searchFindings(
+  { withoutLine, languages }: AddedSearch,
+  { pages }: Pick<BundleIndex, 'pages'>,
+): readonly Finding[] {
   const [page = ''] = withoutLine.examples;
   const findings: readonly (Finding | false)[] = [
-    languages.length === 0 && {
-      level: 'warning',
-      code: 'NothingToFind',
-      lines: ['The site has no page that a search may find', 'Check the robots meta elements of its pages'],
-    },
+    languages.length === 0 &&
+      pages > 0 && {
+        level: 'warning',
+        code: 'NothingToFind',
+        lines: [
+          'No page may be found by a search, so that nothing was added',
+          'Check the robots meta elements of its pages',
+        ],
+      },
     withoutLine.count > 0 && {
       level: 'warning',
       code: 'PageWithoutSearch',

@@ -11,7 +11,7 @@ import { publishableMessage } from '#platform/wire/publishable-error.ts';
 import type { CliContext } from '../context.ts';
 import { counted } from '../output/amounts.ts';
 import type { ArchiveAnswer } from './documents.ts';
-import { summaryFields } from './inspect.ts';
+import { requirePages, summaryFields } from './inspect.ts';
 import { readIndex, type SizeLimits } from './reading.ts';
 
 interface ServeValues extends SizeLimits {
@@ -26,9 +26,9 @@ export async function serveBundle(
 ): Promise<ArchiveAnswer<'ServedArchive'>> {
   const { progress, signal, random } = context;
   const index = await readIndex(path, values, context);
+  requirePages(index);
   const { host, port } = values.listen;
   const store = join(tmpdir(), `static-export-${random.uuid()}`);
-  const basePath = values.basePath.replace(/^\/+|\/+$/g, '');
   let url = '';
   const flags = [
     `--bundle-url=${pathToFileURL(resolve(path)).href}`,
@@ -36,7 +36,7 @@ export async function serveBundle(
     `--store=${store}`,
     `--listen=${host.includes(':') ? `[${host}]` : host}:${port}`,
     '--admin-listen=127.0.0.1:0',
-    `--base-path=/${basePath}`,
+    `--base-path=${values.basePath}`,
     `--max-archive-size=${values.maxArchiveSize}`,
     `--max-bundle-size=${values.maxBundleSize}`,
     '--drain-linger=0s',

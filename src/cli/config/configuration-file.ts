@@ -170,7 +170,7 @@ export function readUserFile(
   }
   const profile = profiles[wanted] ?? {};
   if (profile.keyFile !== undefined && profile.apiBaseUrl === undefined) {
-    const message = `${file.label}: profiles.${printable(wanted, 64)}.keyFile needs apiBaseUrl beside it, because a key belongs to one export API`;
+    const message = `${file.label}: profiles.${printable(wanted, 64)}.keyFile needs apiBaseUrl in the same profile, because a key belongs to one export API`;
     throw new CliError('usage', 'ConfigurationInvalid', message);
   }
   // Another address than the profile's must not get the profile's key.

@@ -150,7 +150,7 @@ export const kitCommands: readonly Command[] = [
       ),
       allowOlder: toggle('Import a kit that is older than the last one of its series'),
       allowOtherSeries: toggle('Import a kit of another series (--name) than the target holds'),
-      state: path.optional('File that remembers imports (default: in the store, or beside the folder)'),
+      state: path.optional('File that remembers imports (default: in the store, or next to the folder)'),
       replace: toggle('Replace the folder, or files of --parts-to'),
       ...credentialFlags('--to'),
       ...sizeFlags,

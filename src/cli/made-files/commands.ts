@@ -1,16 +1,10 @@
 // The commands that add files to an archive, made from its pages: words, flags and texts. Refuses: importing their work, because
 // `--help` of any command would load it.
 
-import { FlagValueError, kind, path, toggle } from '#platform/runtime/flags/flag-kinds.ts';
+import { path, toggle } from '#platform/runtime/flags/flag-kinds.ts';
 import { archiveEndings } from '../bundle/archive-names.ts';
 import { type Command, defineCommand } from '../command.ts';
-import { basePath, sizeFlags } from '../common-flags.ts';
-
-const siteHost = kind('HOST', (value) => {
-  if (/^(?!-)[A-Za-z0-9.-]{1,253}(?::\d{1,5})?$/.test(value) && URL.canParse(`https://${value}`))
-    return value;
-  throw new FlagValueError('must be a host such as docs.example.com');
-});
+import { basePath, siteHost, sizeFlags } from '../common-flags.ts';
 
 export const madeFilesCommands: readonly Command[] = [
   defineCommand({

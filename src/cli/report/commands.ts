@@ -4,7 +4,7 @@
 import { listOf, readHttpUrl, text, toggle } from '#platform/runtime/flags/flag-kinds.ts';
 import { clusterFlags, named } from '../cluster/commands.ts';
 import { type Command, defineCommand } from '../command.ts';
-import { credentialFlags, sizeFlags } from '../common-flags.ts';
+import { credentialFlags, siteHost, sizeFlags } from '../common-flags.ts';
 
 export const reportCommands: readonly Command[] = [
   defineCommand({
@@ -24,7 +24,9 @@ export const reportCommands: readonly Command[] = [
         'The site that is served, to name the pages that link to a missing address: an archive, a link to one, or sx/NAME',
       ),
       bundleVersion: text.optional('Name of the version in --bundle (default: what sx/NAME publishes)'),
-      domain: text.optional('Host of the site; links that name it count too (default: spec.domain of NAME)'),
+      domain: siteHost.optional(
+        'Host of the site; links that name it count too (default: spec.domain of NAME)',
+      ),
       allowPrivateLinks: toggle('Allow a link of sx/NAME to loopback, private and cluster addresses'),
       ...credentialFlags('the mirror of sx/NAME'),
       ...clusterFlags,

@@ -21,6 +21,7 @@ export const insightDocuments = {
       z.strictObject({
         server: z.string().describe('<namespace>/<name> of a pod, or the address of an admin port.'),
         state: z.enum(['Read', 'Off', 'NotReadable']),
+        digest: digest.describe('Of the content that it serves. Absent where it was not read.').optional(),
         message: z.string().optional(),
       }),
     ),

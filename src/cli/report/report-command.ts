@@ -7,7 +7,7 @@ import type { CliContext } from '../context.ts';
 import { counted } from '../output/amounts.ts';
 import { type SiteContent, type SiteContentFlags, withSiteContent } from '../site/site-content.ts';
 import type { InsightAnswer } from './documents.ts';
-import { insightBlocks } from './report-screen.ts';
+import { insightBlocks, otherContentFindings } from './report-screen.ts';
 import { addInsights, type ServerInsights } from './server-insights.ts';
 import { readServersAt, readServersOf, type ServerReading, type SiteServers } from './servers-read.ts';
 
@@ -53,7 +53,8 @@ export async function reportInsights(
       entries: empty.entries,
     },
   };
-  return { outcome: 'done', kind: 'InsightReport', fields, lines: insightBlocks(fields, name) };
+  const findings = otherContentFindings(fields);
+  return { outcome: 'done', kind: 'InsightReport', fields, lines: insightBlocks(fields, name), findings };
 }
 
 function readServers(
@@ -76,7 +77,8 @@ const isRead = (read: ServerReading['read']): read is ServerInsights =>
 
 function rowOf({ server, read }: ServerReading): InsightAnswer['fields']['servers'][number] {
   if (read === 'off') return { server, state: 'Off' };
-  return isRead(read) ? { server, state: 'Read' } : { server, state: 'NotReadable', message: read.message };
+  if (!isRead(read)) return { server, state: 'NotReadable', message: read.message };
+  return { server, state: 'Read', ...(read.digest !== undefined && { digest: read.digest }) };
 }
 
 /** @param name of the StaticExport */

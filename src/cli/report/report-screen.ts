@@ -2,6 +2,8 @@
 // a site that is not printable; text of readers is made printable when it is read.
 
 import { printable } from '#platform/wire/printable-text.ts';
+import { findingLines } from '../bundle/inspect.ts';
+import type { Finding } from '../context.ts';
 import type { TableBlock } from '../output/layout.ts';
 import { marked } from '../output/paint.ts';
 import { type Block, markedLine, prose } from '../output/screen.ts';
@@ -22,6 +24,7 @@ export function insightBlocks(fields: Fields, name: string | undefined): readonl
     ...others.map(({ server, state, message = 'It counts nothing (--insights=false).' }) =>
       prose(`${server}: ${state === 'Off' ? 'off' : 'not readable'}: ${message}`, '  '),
     ),
+    ...findingLines(otherContentFindings(fields)),
     '',
     markedLine(marked('Addresses that readers did not find', 'strong')),
     sumOf(missing),
@@ -41,6 +44,28 @@ export function insightBlocks(fields: Fields, name: string | undefined): readonl
     ...moreOf(empty.entries),
   ];
 }
+
+/** Of another archive than the servers serve the linking pages are not those that readers see. */
+export function otherContentFindings({
+  servers,
+  bundle,
+}: Pick<Fields, 'servers' | 'bundle'>): readonly Finding[] {
+  if (bundle === undefined) return [];
+  const others = Map.groupBy(
+    servers.filter(({ digest = bundle.digest }) => digest !== bundle.digest),
+    ({ digest = '' }) => digest,
+  );
+  return [...others].map(([digest, [first, ...more]]) => ({
+    level: 'warning',
+    code: 'OtherContentServed',
+    lines: [
+      `Server ${first?.server}${more.length === 0 ? ' serves' : ` and ${more.length} more serve`} digest ${shortOf(digest)}; --bundle is ${shortOf(bundle.digest)}`,
+      'Name the archive that the servers serve in --bundle; during a rollout, wait for its end',
+    ],
+  }));
+}
+
+const shortOf = (digest: string): string => digest.slice(0, 12);
 
 const sumOf = ({ since, requests, leftOut }: Fields['missingAddresses' | 'emptySearches']): Block =>
   prose(`${requests} since ${since}${leftOut === 0 ? '' : `, ${leftOut} of them in no row`}.`);

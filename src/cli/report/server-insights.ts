@@ -22,6 +22,8 @@ export interface InsightSum {
 export interface ServerInsights {
   /** Without trailing slash; empty for the root. */
   readonly basePath: string;
+  /** Of the content that it serves. */
+  readonly digest: string | undefined;
   readonly missingAddresses: InsightSum;
   readonly emptySearches: InsightSum;
 }
@@ -40,7 +42,15 @@ const addresses = z
 const texts = z.object({ text, ...common });
 
 const statusShape = z.object({
-  active: z.object({ basePath: text.optional() }).nullable(),
+  active: z
+    .object({
+      basePath: text.optional(),
+      digest: z
+        .string()
+        .regex(/^[0-9a-f]{64}$/)
+        .optional(),
+    })
+    .nullable(),
   /** Absent: a server of an earlier version. */
   insights: z
     .object({ missingAddresses: listOf(addresses), emptySearches: listOf(texts) })
@@ -54,7 +64,11 @@ export function parseInsights(document: unknown): ServerInsights | 'off' | undef
   if (!read.success) return undefined;
   const { active, insights } = read.data;
   if (insights === null || insights === undefined) return 'off';
-  return { basePath: (active?.basePath ?? '/').replace(/\/$/, ''), ...insights };
+  return {
+    basePath: (active?.basePath ?? '/').replace(/\/$/, ''),
+    digest: active?.digest,
+    ...insights,
+  };
 }
 
 const mostEntries = 100;

@@ -45,8 +45,7 @@ export function addressesOf(path: string, site: PortableSite): TextAddresses {
   const { files, basePath, domain } = site;
   const own = `http://${placeholder}${basePath}/${path.split('/').map(encodedSegment).join('/')}`;
   let base: string | undefined;
-  const isOwnHost = (url: URL): boolean =>
-    url.host === placeholder || (url.hostname === domain && url.port === '');
+  const isOwnHost = (url: URL): boolean => url.host === placeholder || url.host === domain;
 
   const relocate = (written: string, use: AddressUse): Relocated => {
     const text = written.trim();

@@ -35,7 +35,12 @@ export function remakeWithMarkdown(
   return addFiles(task, makeMarkdownFiles({ origin, basePath }), context);
 }
 
-/** Made files lie in a pack of their own until they are written, next to the new one. @throws as {@link remakeWithMarkdown} */
+/**
+ * Made files lie in a pack of their own until they are written, next to the new one. A site without a page that a search may find
+ * gets nothing, because its readers would only find an empty panel.
+ *
+ * @throws as {@link remakeWithMarkdown}
+ */
 export async function remakeWithSearch(
   { packPath, index, toPath }: AddSearchTask,
   report: SendReport<RemakeProgress>,
@@ -49,6 +54,10 @@ export async function remakeWithSearch(
     ).finally(made.abandon);
     const { files, close, digest, pages, sizeBytes, notes, ...outcome } = plan;
     try {
+      if (outcome.languages.length === 0) {
+        const same = await addFiles({ packPath, index, toPath }, makeNothing, { signal, onFile });
+        return { outcome: nothingAdded, index: same.index };
+      }
       const rows = await writeFiles(files, toPath);
       return { outcome, index: { digest, pages, sizeBytes, notes, report: index.report, files: rows } };
     } finally {
@@ -58,6 +67,12 @@ export async function remakeWithSearch(
     await bundle.close();
   }
 }
+
+const makeNothing: MakeFiles = async function* () {};
+const nothingAdded: AddedSearch = {
+  ...{ isChanged: false, languages: [], linedPages: 0, searchBytes: 0 },
+  withoutLine: { count: 0, examples: [] },
+};
 
 /** Its name is gone once it can be read. */
 function createMadePack(path: string): MadePack & { readonly abandon: () => void } {

@@ -169,6 +169,52 @@ test('a folder in place of an archive is told, with the command that packs it', 
   }
 });
 
+test('a link as an archive is named as such, and never shown', async (t) => {
+  const link = 'https://storage.example.com/site.tar.gz?sig=s3cret';
+  const to = join(temporaryFolder(t), 'out.tar');
+  for (const command of [
+    ['inspect', link],
+    ['serve', link],
+    ['diff', link, link],
+    ['pack', link, to],
+    ['markdown', link, '--to', to],
+  ]) {
+    const error = await failure(2, ...command);
+    assert.equal(error.code, 'ArchiveIsLink', command[0]);
+    assert.match(error.message, /the path is a link, not an archive; download it first$/);
+    assert.doesNotMatch(JSON.stringify(error), /s3cret|storage\.example/);
+  }
+});
+
+test('an archive that is too large, empty or of another kind names the remedy', async (t) => {
+  const at = (name: string): string => join(folder, name);
+  const folder = temporaryFolder(t);
+  writeFileSync(at('site.tar'), tarOf(pages));
+  writeFileSync(at('packed.tar.gz'), gzipSync(tarOf({ 'index.html': 'x'.repeat(4000) })));
+  writeFileSync(at('empty.tar'), Buffer.alloc(1024));
+  writeFileSync(at('site.rar'), 'Rar!\x1a\x07\x00 and more bytes than a header needs');
+  for (const [name, code, remedy, ...flags] of [
+    [
+      'site.tar',
+      'ArchiveTooLarge',
+      /\(--max-archive-size is 1KiB\); raise --max-archive-size if/,
+      '--max-archive-size=1KiB',
+    ],
+    [
+      'packed.tar.gz',
+      'ContentTooLarge',
+      /\(--max-bundle-size is 2KiB\); raise --max-bundle-size if/,
+      '--max-bundle-size=2KiB',
+    ],
+    ['empty.tar', 'EmptyBundle', /holds no file; pack the folder of the site, or export the site again$/],
+    ['site.rar', 'UnknownArchiveType', /; unpack it, and pack the folder with bundle pack$/],
+  ] as const) {
+    const error = await failure(6, 'inspect', at(name), ...flags);
+    assert.equal(error.code, code);
+    assert.match(error.message, remedy);
+  }
+});
+
 test('an error of a comparison names which of the two archives it is about', async (t) => {
   const folder = temporaryFolder(t);
   const [good, bad] = [join(folder, 'good.tar'), join(folder, 'bad.tar')];
@@ -239,6 +285,14 @@ test('a base path that is none is refused before the archive is read; so is a gr
     assert.deepEqual([code, error.code, error.message], [2, 'WrongUsage', message]);
     assert.match(error.next[0], next);
   }
+});
+
+test('an archive without pages ends serve with its reason, once', async (t) => {
+  const archive = join(temporaryFolder(t), 'site.tar');
+  writeFileSync(archive, tarOf({ 'a.css': 'a{}' }));
+  const { code, stderr } = await run('serve', archive, '--listen', '127.0.0.1:0');
+  assert.equal(code, 6);
+  assert.equal(stderr.match(/has no page/g)?.length, 1, stderr);
 });
 
 test('a warning of the server is a line for a person', async (t) => {

@@ -69,6 +69,24 @@ test('what all servers counted is added up, with the pages that link to a missin
   assert.match(shown, /^ +2 +webhooks /m);
 });
 
+test('another archive than the one that is served is a warning with both digests', async () => {
+  const [one] = servers;
+  const other = join(temporaryFolder(), 'other.tar.gz');
+  await writeFile(other, await makeArchive({ 'index.html': '<h1>Other</h1>' }));
+  const args = ['--server', one?.admin ?? '', '--bundle', other];
+  const { stdout } = await report(...args, '-o', 'json');
+  const { servers: rows, bundle } = JSON.parse(stdout);
+  assert.match(rows[0].digest, /^[0-9a-f]{64}$/);
+  const shown = await report(...args);
+  assert.equal(shown.code, 0);
+  const [served, named] = [rows[0].digest, bundle.digest].map((digest: string) => digest.slice(0, 12));
+  assert.ok(
+    shown.stdout.includes(`Warning: Server ${one?.admin} serves digest ${served}; --bundle is ${named}. `),
+    shown.stdout,
+  );
+  assert.doesNotMatch((await report('--server', one?.admin ?? '', '--bundle', archive)).stdout, /^Warning/m);
+});
+
 test('without a bundle the report says how to see the pages, and without a server that counts it fails with the remedy', async () => {
   const [one, , off] = servers;
   assert.match((await report('--server', one?.admin ?? '')).stdout, /are listed with --bundle ARCHIVE\./);
@@ -81,4 +99,14 @@ test('without a bundle the report says how to see the pages, and without a serve
   assert.match(unread.stdout, /"code": "NoServerRead"/);
   const wrong = await report('docs', '--server', 'http://127.0.0.1:1');
   assert.equal(wrong.code, 2);
+  const host = await report(
+    '--server',
+    one?.admin ?? '',
+    '--domain',
+    'https://docs.example.com',
+    '-o',
+    'json',
+  );
+  assert.equal(host.code, 2);
+  assert.match(host.stdout, /--domain must be a host such as docs\.example\.com/);
 });

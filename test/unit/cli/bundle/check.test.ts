@@ -76,3 +76,11 @@ test('the text names each load with its file, and what to do', async (t) => {
   assert.match(stdout, /^Missing: 1\n {2}\/lost\.png \(picture, from index\.html\)$/m);
   assert.match(stdout, /Export the site with these files in it, or allow a host with --allow-external/);
 });
+
+test('an archive without pages is refused, because there is nothing to check', async (t) => {
+  const { code, document } = await check(archiveOf(t, { 'a.css': 'a{}' }));
+  assert.deepEqual(
+    [code, document.code, document.message],
+    [6, 'NoPages', 'the archive has no page; check that it is an export of the site'],
+  );
+});

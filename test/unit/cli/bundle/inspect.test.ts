@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { fileLines, noteWords } from '#cli/bundle/inspect.ts';
+import { contentWarnings, fileLines, noteWords } from '#cli/bundle/inspect.ts';
 
 const verdicts = readFileSync(join(import.meta.dirname, '../../../../src/bundle/README.md'), 'utf8');
 const codes = new Set([...verdicts.matchAll(/normalised `([A-Za-z]+)`/g)].map(([, code = '']) => code));
@@ -26,6 +26,15 @@ test('a note counts, and stands alone where its example is hidden', () => {
   assert.equal(
     noteWords({ code: 'OfALaterVersion', count: 1, example: '"x"' }),
     'OfALaterVersion (1 time): "x"',
+  );
+});
+
+test('an archive without pages is one warning, and not a sentence about its home page', () => {
+  const note = { code: 'HomePageMissing', count: 1, example: '' };
+  assert.equal(noteWords(note), 'the archive has no page');
+  assert.deepEqual(
+    contentWarnings({ notes: [note], pages: 0 }).map(({ code, lines }) => [code, lines.join('. ')]),
+    [['NoPages', 'the archive has no page. Check that it is an export of the site.']],
   );
 });
 

@@ -1,7 +1,7 @@
 // `bundle markdown` as a verb: what it prints and writes, that a second time changes nothing, and what it refuses.
 
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { runInProcess } from '../../../support/cli-in-process.ts';
@@ -42,6 +42,22 @@ test('an archive gets Markdown and lists, its own files stay, and a second time 
   );
   const twice = await markdown(at('new.tar.gz'), '--to', at('again.tar'), ...flags);
   assert.deepEqual([twice.document.changed, twice.document.digest], [false, document.digest]);
+});
+
+test('a base path reads as the server reads it: slashes around it say nothing', async (t) => {
+  const at = (name: string): string => join(temporaryFolder(t), name);
+  const archive = at('site.tar');
+  writeFileSync(archive, tarOf(site));
+  const made = async (basePath: string): Promise<string> => {
+    const to = at(`${basePath.replaceAll('/', '-')}.tar`);
+    const flags = ['--base-path', basePath, '--domain', 'docs.example.com'];
+    const { code, stderr } = await markdown(archive, '--to', to, ...flags);
+    assert.equal(code, 0, stderr);
+    return readFileSync(to, 'utf8');
+  };
+  const expected = await made('/docs');
+  assert.match(expected, /\(https:\/\/docs\.example\.com\/docs\/guide\)/);
+  for (const basePath of ['docs', 'docs/', '/docs/', '//docs']) assert.equal(await made(basePath), expected);
 });
 
 test('a person reads what was added', async (t) => {

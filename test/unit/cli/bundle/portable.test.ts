@@ -73,6 +73,7 @@ test('another ending, an archive that is there and a missing --to are refused be
     [['--to', join(folder, 'a.zip')], /^--to must end in \.tar, /],
     [['--to', there], /^--to "?.*there\.tar"? exists; name another, or add --replace$/],
     [['--to', join(folder, 'a.tar'), '--base-path', '/a/../b'], /must be a plain path/],
+    [['--to', join(folder, 'a.tar'), '--domain', 'https://docs.example.com'], /must be a host such as/],
   ] as const) {
     const { code, document } = await portable(none, ...args);
     assert.equal(code, 2);

@@ -71,3 +71,33 @@ test('another ending, an archive that is there and a missing --to are refused be
     assert.match(document.message, message);
   }
 });
+
+test('a site without a page to find gets nothing, and the warning says why', async (t) => {
+  const folder = temporaryFolder(t);
+  const hidden = '<html><head><meta name="robots" content="noindex"></head><body>Hidden';
+  for (const [name, files, warning] of [
+    [
+      'unlisted',
+      { 'index.html': hidden },
+      'No page may be found by a search, so that nothing was added. Check the robots',
+    ],
+    ['pageless', { 'a.css': 'a{}' }, 'the archive has no page. Check that it is an export of the site'],
+  ] as const) {
+    const archive = join(folder, `${name}.tar`);
+    writeFileSync(archive, tarOf(files));
+    const { code, document } = await search(archive, '--to', join(folder, `${name}-json.tar`));
+    assert.deepEqual([code, document.changed, document.searchSizeBytes, document.files], [0, false, 0, 1]);
+    assert.equal(document.digest, document.old.digest);
+    const { stdout } = await runInProcess([
+      'bundle',
+      'search',
+      archive,
+      '--to',
+      join(folder, `${name}-text.tar`),
+    ]);
+    const warnings = stdout.replace(/\n {2}/g, ' ').match(/^Warning: .*$/gm) ?? [];
+    const own = warnings.filter((line) => !/home page/.test(line));
+    assert.equal(own.length, 1, stdout);
+    assert.ok(own[0]?.includes(warning), stdout);
+  }
+});

@@ -307,7 +307,7 @@ const refusals: readonly (readonly [string, Case, RegExp])[] = [
   [
     'a key without its address',
     { user: 'currentProfile: a\nprofiles: { a: { keyFile: x } }' },
-    /keyFile needs apiBaseUrl beside it/,
+    /keyFile needs apiBaseUrl in the same profile/,
   ],
 ];
 for (const [name, given, message] of refusals) {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { TableBlock } from '#cli/output/layout.ts';
-import { insightBlocks } from '#cli/report/report-screen.ts';
+import { insightBlocks, otherContentFindings } from '#cli/report/report-screen.ts';
 
 const since = '2026-11-30T05:00:00Z';
 type Fields = Parameters<typeof insightBlocks>[0];
@@ -29,4 +29,29 @@ test('pages that link to an address can be told apart, also where their addresse
     tables.map(({ rows }) => rows),
     [[['2', '/gone', { instant: since }, '2', '/my guide/a b, /c']]],
   );
+});
+
+test('servers of another content than --bundle are a warning for each content, and those without a digest are not', () => {
+  const [served, other, own] = ['a', 'b', 'c'].map((digit) => digit.repeat(64));
+  const servers: Fields['servers'] = [
+    { server: 'docs/one', state: 'Read', digest: served },
+    { server: 'docs/two', state: 'Read', digest: served },
+    { server: 'docs/three', state: 'Read', digest: other },
+    { server: 'docs/four', state: 'Read', digest: own },
+    { server: 'docs/five', state: 'Off' },
+  ];
+  assert.deepEqual(
+    otherContentFindings({ servers, bundle: { digest: own ?? '' } }).map(({ code, lines: [what] }) => [
+      code,
+      what,
+    ]),
+    [
+      [
+        'OtherContentServed',
+        'Server docs/one and 1 more serve digest aaaaaaaaaaaa; --bundle is cccccccccccc',
+      ],
+      ['OtherContentServed', 'Server docs/three serves digest bbbbbbbbbbbb; --bundle is cccccccccccc'],
+    ],
+  );
+  assert.deepEqual(otherContentFindings({ servers }), [], 'without --bundle');
 });

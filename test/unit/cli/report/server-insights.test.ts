@@ -5,14 +5,16 @@ import { test } from 'node:test';
 import { addInsights, parseInsights } from '#cli/report/server-insights.ts';
 
 const since = '2026-11-30T10:00:00Z';
+const digest = 'a'.repeat(64);
 const list = (entries: readonly object[]): object => ({ since, requests: 5, leftOut: 1, top: entries });
-const status = (insights: unknown): object => ({ active: { basePath: '/docs' }, insights });
+const status = (insights: unknown): object => ({ active: { basePath: '/docs', digest }, insights });
 
 test('the lists of a server are read, and its text is printable', () => {
   const address = { address: '/docs/a\u202eb', count: 4, lastHour: since };
   const read = parseInsights(status({ missingAddresses: list([address]), emptySearches: list([]) }));
   assert.deepEqual(read, {
     basePath: '/docs',
+    digest,
     missingAddresses: {
       ...{ since, requests: 5, leftOut: 1 },
       entries: [{ text: '/docs/a\\u{202e}b', count: 4, lastHour: since }],

@@ -133,6 +133,12 @@ test('a relative address of any two paths leads from one to the other, and is wr
   );
 });
 
+test('a domain with a port is that host with that port', () => {
+  const domain = 'docs.example.com:8443';
+  assert.equal(relocated('https://docs.example.com:8443/guides/page', { domain }), 'page.html');
+  assert.equal(relocated('https://docs.example.com/guides/page', { domain }), undefined);
+});
+
 const pieces = fc.constantFrom(
   ...[
     '/',

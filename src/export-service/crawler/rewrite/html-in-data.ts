@@ -115,17 +115,14 @@ function addressesIn(characters: readonly Spelled[], isNamed: boolean): readonly
   const html = characters.map(({ char }) => char).join('');
   const names = isNamed ? [] : html.matchAll(/<([a-z][\w-]*)/gi).map(([, name = '']) => name.toLowerCase());
   if (!isNamed && names.every((name) => headElements.has(name))) return [];
-  return readHtmlPositions(html).positions.flatMap(({ text, at, to = 0 }) => {
+  const { positions, ofScripts } = readHtmlPositions(html);
+  return positions.flatMap((position) => {
+    const { text, at, to = 0 } = position;
     const [first, last] = [characters[at], characters[to - 1]];
-    if (first === undefined || last === undefined || (!isNamed && isOfScript(html, at))) return [];
+    if (first === undefined || last === undefined || (!isNamed && ofScripts.has(position))) return [];
     return { text, at: first.from, to: last.to };
   });
 }
-
-const isOfScript = (html: string, at: number): boolean => {
-  const tag = html.lastIndexOf('<', at);
-  return /^<script[\s/]/i.test(html.slice(tag, tag + 8));
-};
 
 /** A member whose value is a text of the stream, by the number of its row. */
 const rowMember = /"([^"\\]{0,64})\\{0,7}"\s{0,8}:\s{0,8}\\{0,7}"\$([\da-f]{1,8})\\{0,7}"/g;

@@ -202,6 +202,11 @@ const kept: readonly (readonly [string, BodyKind, string])[] = [
     'other',
     '{"content":"<p>x</p><script src=\\"https://c.example/a.js\\"></script>"}',
   ],
+  [
+    'a script with a tag in an attribute, of a text that only looks like HTML',
+    'other',
+    '{"content":"<p>x</p><script title=\\"<b \\" src=\\"https://c.example/a.js\\"></script>"}',
+  ],
   ...['text', 'code', 'rawSource', 'children', 'value'].map(
     (name) =>
       [

@@ -418,7 +418,8 @@ const readers: Readonly<Record<string, Reader>> = {
   },
   'the set of pictures in HTML that data carry': {
     read: (text) => {
-      const source = `{"body":"<p>a.example<img srcset='${text}'></p>"}`;
+      const member = `"body":"<p>a.example<img srcset='${text}'></p>"`;
+      const source = `{${[member, member, member, member].join(',')}}`;
       editVendored({ role: 'other', source, base: copied, ...noPositions }, copies);
     },
     openings: [''],

@@ -183,6 +183,9 @@ export const archiveDocuments = {
     withoutSearch: z
       .strictObject({ count: countSchema, examples: z.array(printablePath) })
       .describe('Pages that cannot load the search, and the first of them.'),
+    notSearched: z
+      .strictObject({ count: countSchema, examples: z.array(printablePath) })
+      .describe('Pages of more than 8 MiB, which the search does not find, and the first of them.'),
   },
   PackedArchive: { ...archive, hiddenFiles, path: pathSchema },
 };

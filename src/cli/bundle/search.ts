@@ -1,8 +1,8 @@
 // `bundle search`: an archive of the same site with a search that needs no server, and what that search finds. Refuses to read pages on
 // the main thread. Invariant: the archive that it reads is replaced whole, where --to and --replace name it, or stays.
 
-import type { BundleIndex } from '#bundle/bundle-index.ts';
 import { printable } from '#platform/wire/printable-text.ts';
+import { largePageFiles } from '#site/pages/bundle-pages.ts';
 import { type AddedSearch, remakeInThread } from '#site/remake/remaking.ts';
 import type { CliContext, Finding } from '../context.ts';
 import { counted, sizeWords } from '../output/amounts.ts';
@@ -38,7 +38,8 @@ export async function addSearch(
       },
     );
     const index = await writeRemadeArchive(toPath, made, to, 'bundle search', values, context);
-    const findings = searchFindings(plan, index);
+    const notSearched = largePageFiles(old).map(({ path }) => printable(path));
+    const findings = searchFindings(plan, index.pages, notSearched);
     const { digest, pages, files, sizeBytes } = made;
     const { languages, searchBytes, linedPages, withoutLine } = plan;
     return {
@@ -56,6 +57,7 @@ export async function addSearch(
           count: withoutLine.count,
           examples: withoutLine.examples.map((path) => printable(path)),
         },
+        notSearched: { count: notSearched.length, examples: notSearched.slice(0, mostExamples) },
       },
       lines: [
         `Written: ${printable(to)}`,
@@ -72,11 +74,16 @@ export async function addSearch(
   });
 }
 
+const mostExamples = 5;
+
+/** @param notSearched printable paths of pages that are too large to be read */
 function searchFindings(
   { withoutLine, languages }: AddedSearch,
-  { pages }: Pick<BundleIndex, 'pages'>,
+  pages: number,
+  notSearched: readonly string[],
 ): readonly Finding[] {
   const [page = ''] = withoutLine.examples;
+  const [large = ''] = notSearched;
   const findings: readonly (Finding | false)[] = [
     languages.length === 0 &&
       pages > 0 && {
@@ -92,7 +99,15 @@ function searchFindings(
       code: 'PageWithoutSearch',
       lines: [
         `${counted(withoutLine.count, 'page')} cannot load the search, such as ${printable(page, 80)}`,
-        'Such a page has no head, another encoding, or a policy of its own; the search finds it nevertheless',
+        'Such a page has no head, another encoding, or a policy of its own; the search finds it if it has up to 8 MiB',
+      ],
+    },
+    notSearched.length > 0 && {
+      level: 'warning',
+      code: 'PageNotSearched',
+      lines: [
+        `The search does not find ${counted(notSearched.length, 'page')} of more than 8 MiB, such as ${printable(large, 80)}`,
+        'Split such a page',
       ],
     },
   ];

@@ -92,7 +92,7 @@ function readOnce(html: string, bounds: PageBounds, content: PageContent, keeps?
   const head = createHeadReader();
   const links = new Set<string>();
   let isCut = false;
-  let openTimes = 0;
+  const times = createTimeRecord();
   ranges.change(undefined, 0, 0);
   const followRange = (tag: TagToken, before: ContentScope | undefined): void => {
     const isBody = tag.tagName === 'body';
@@ -104,11 +104,6 @@ function readOnce(html: string, bounds: PageBounds, content: PageContent, keeps?
   const addLink = (href: string): void => {
     if (links.size < bounds.maxLinks) links.add(href.slice(0, maxAddress));
     else if (bounds.maxLinks > 0 && !links.has(href)) isCut = true;
-  };
-  // A block ends a `time` that has no end tag, which would hide the rest of the page.
-  const followTime = (tagName: string, change: 1 | -1): void => {
-    if (tagName === 'time') openTimes = Math.max(0, openTimes + change);
-    else if (partsWords(tagName)) openTimes = 0;
   };
   const addPicture = (attrs: TagToken['attrs'], scope: ContentScope): void => {
     const text = singleBlanks((attributeOf(attrs, 'alt') ?? '').trim());
@@ -132,7 +127,7 @@ function readOnce(html: string, bounds: PageBounds, content: PageContent, keeps?
         }
         const { scope } = scopes;
         if (scope === undefined) return;
-        if (isOpen) followTime(tagName, 1);
+        if (isOpen) times.start(tagName);
         writer.start(tag, isOpen, scope);
         if (content.pictures && tagName === 'img') addPicture(tag.attrs, scope);
       },
@@ -142,13 +137,13 @@ function readOnce(html: string, bounds: PageBounds, content: PageContent, keeps?
         scopes.end(tag);
         followRange(tag, before);
         if (before === undefined) return;
-        followTime(tag.tagName, -1);
+        times.end(tag.tagName);
         writer.end(tag);
       },
       text: (chars) => {
         const { scope } = scopes;
         if (scope === undefined) head.text(chars);
-        else if (content.times || openTimes === 0) writer.text(chars, scope);
+        else if (content.times || !times.isOpen) writer.text(chars, scope);
       },
       space: () => {
         if (scopes.scope === undefined) head.space();
@@ -169,6 +164,44 @@ function readOnce(html: string, bounds: PageBounds, content: PageContent, keeps?
       isCut: isCut || writer.isCut || (bounds.maxRanges > 0 && ranges.isCut) || !isWhole,
     },
     unended: scopes.unended,
+  };
+}
+
+interface TimeRecord {
+  start(tagName: string): void;
+  end(tagName: string): void;
+  readonly isOpen: boolean;
+}
+
+/** Whether a text is within `time`. One without an end tag would hide the rest of the page: the block around it ends it too. */
+function createTimeRecord(): TimeRecord {
+  let open = 0;
+  let blocks: string[] = [];
+  const close = (): void => {
+    open = 0;
+    blocks = [];
+  };
+  return {
+    start: (tagName) => {
+      if (tagName === 'time') open += 1;
+      else if (open === 0) return;
+      else if (/^(?:h[1-6]|main)$/.test(tagName)) close();
+      else if (partsWords(tagName)) blocks.push(tagName);
+    },
+    end: (tagName) => {
+      if (open === 0) return;
+      if (tagName === 'time') {
+        open -= 1;
+        if (open === 0) close();
+      } else if (partsWords(tagName)) {
+        const at = blocks.lastIndexOf(tagName);
+        if (at < 0) close();
+        else blocks.length = at;
+      }
+    },
+    get isOpen() {
+      return open > 0;
+    },
   };
 }
 

@@ -1,9 +1,9 @@
 // The script that pages of a portable site run in place of their framework: tabs, code groups, sidebars, menus, themes and copy buttons.
 // It is classic, and works on what the page holds already; for the list of a collapsed category it opens a page of the site in a frame.
-// Refuses elements that a script of the page owns, and lists of another origin.
+// Refuses elements that a script of the page owns, lists of another origin, and in a list all but texts, links and what holds them.
 // Kept as text, because a reader's browser runs it and this program does not.
 
-/** Runs once, when the page is read. */
+/** Runs once, when the page is read. Without comments and indents, which a reader would load in vain. */
 export const readerScript = String.raw`(function () {
 'use strict';
 var root = document.documentElement;
@@ -138,9 +138,22 @@ function sendList(label) {
   });
   parent.postMessage(list.outerHTML, location.protocol === 'file:' ? '*' : location.origin);
 }
-window.addEventListener('message', (event) => {
-  if (!asked || event.source !== frame.contentWindow) return;
-  asked.insertAdjacentHTML('afterend', event.data);
+// On a disk each origin is null, and a page elsewhere, to which the frame was led, may have that too.
+function copyOf(node) {
+  if (node.nodeType === Node.TEXT_NODE) return node.data;
+  if (!/^(?:ul|li|div|a|span|button)$/.test(node.localName)) return '';
+  var copy = document.createElement(node.localName);
+  ['class', 'role', 'aria-expanded', 'aria-label'].forEach((name) => {
+    if (node.hasAttribute(name)) copy.setAttribute(name, node.getAttribute(name));
+  });
+  if (/^(?:https?|file):$/.test(node.protocol)) copy.href = node.href;
+  copy.append(...Array.from(node.childNodes, copyOf));
+  return copy;
+}
+window.addEventListener('message', ({ data, origin, source }) => {
+  if (!asked || source !== frame.contentWindow || origin !== self.origin || typeof data !== 'string') return;
+  var list = new DOMParser().parseFromString(data, 'text/html').querySelector('ul');
+  if (list) asked.after(copyOf(list));
   frame.remove();
   toggleCategory(asked);
   asked = undefined;
@@ -271,4 +284,4 @@ document.addEventListener('keydown', function (event) {
   if (next && selectTab(next)) next.focus();
 });
 })();
-`;
+`.replaceAll(/^ *\/\/.*\n|^ +/gm, '');

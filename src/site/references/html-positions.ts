@@ -17,6 +17,8 @@ export interface HtmlPositions {
   /** Where that one is written. */
   readonly baseSpan: Span | undefined;
   readonly positions: readonly AddressPosition[];
+  /** Those in the attributes of a script element. */
+  readonly ofScripts: ReadonlySet<AddressPosition>;
   /** Text of scripts without `src`. */
   readonly scripts: readonly Span[];
   /** Of elements and of import maps. */
@@ -40,6 +42,7 @@ const followed = new Set(['base.href', 'link.href', 'form.action', 'button.forma
 /** @param source one character for each byte */
 export function readHtmlPositions(source: string): HtmlPositions {
   const positions: AddressPosition[] = [];
+  const ofScripts = new Set<AddressPosition>();
   const scripts: Span[] = [];
   const integrity: IntegrityPosition[] = [];
   const data: Span[] = [];
@@ -60,7 +63,9 @@ export function readHtmlPositions(source: string): HtmlPositions {
     source,
     {
       start: (tag, isOpen) => {
+        const before = positions.length;
         addReferences(positions, positionsOf(source, tag));
+        if (tag.tagName === 'script') for (const one of positions.slice(before)) ofScripts.add(one);
         addReferences(integrity, integrityOf(source, tag));
         addReferences(data, dataOf(source, tag));
         addReferences(connections, connectionsOf(tag));
@@ -84,7 +89,7 @@ export function readHtmlPositions(source: string): HtmlPositions {
     true,
   );
   finish(source.length);
-  return { base, baseSpan, positions, scripts, integrity, data, connections, policies };
+  return { base, baseSpan, positions, ofScripts, scripts, integrity, data, connections, policies };
 }
 
 function* positionsOf(source: string, tag: TagToken): Generator<AddressPosition> {

@@ -82,7 +82,7 @@ export function readPositions(kind: BodyKind, source: string): BodyPositions {
 }
 
 function positionsInHtml(source: string): BodyPositions {
-  const { positions, scripts, ...others } = readHtmlPositions(source);
+  const { positions, ofScripts, scripts, ...others } = readHtmlPositions(source);
   const found = [...positions];
   const spans = scripts.flatMap(({ from, to }) => pushedSpans(source, from, to));
   for (const { from, to } of scripts) {

@@ -4,13 +4,16 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, globSync, mkdirSync, readFileSync } from 'node:fs';
 import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, before, type TestContext, test } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { z } from 'zod';
+import { readerScript } from '#site/portable/reader-script.ts';
 import { bundleDocument } from '../../integration/server/archive.ts';
 import { startLinkServer } from '../../integration/server/link-server.ts';
 import { prepareSite } from '../../integration/server/served-site.ts';
@@ -56,6 +59,27 @@ async function unpackPortable(name: string, site: string): Promise<string> {
 
 const addresses = `[...document.querySelectorAll('[href], [src]')].flatMap((one) =>
   typeof (one.href ?? one.src) === 'string' ? [one.href ?? one.src] : [])`;
+
+/** @returns the origin of a server that answers each path with its text */
+async function startPages(
+  t: TestContext,
+  host: string,
+  policy: string | undefined,
+  pages: Readonly<Record<string, string>>,
+): Promise<string> {
+  const server = createServer(({ url = '' }, response) => {
+    response.setHeader('content-type', url.endsWith('.js') ? 'text/javascript' : 'text/html');
+    if (policy !== undefined) response.setHeader('content-security-policy', policy);
+    response.end(pages[url] ?? '');
+  });
+  await once(server.listen(0, host), 'listening');
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const address = server.address();
+  return `http://${host}:${address !== null && typeof address === 'object' ? address.port : 0}`;
+}
 
 /** Opens every page, and looks for the file of every address. @returns how many addresses of the disk there are */
 async function openAll(folder: string): Promise<number> {
@@ -203,6 +227,54 @@ test('Docusaurus: tabs, theme, menus and copy buttons work from a disk', async (
   await becomes(narrow, "document.querySelector('h1').textContent", 'Deploy');
   assert.deepEqual([...page.troubles, ...narrow.troubles], []);
 });
+
+/** What a page elsewhere sends to the page whose frame was led to it. */
+const foreignList =
+  '<ul class="menu__list"><li><img src=x onerror="document.title = 1"><a href="javascript:document.title = 1" onclick="document.title = 1">a</a><a href="https://c.example/b">b</a><style>*{}</style><iframe srcdoc="x"></iframe></li></ul>';
+
+for (const [site, what, seen] of [
+  ['http', 'a page', ''],
+  ['http', 'a sandboxed page', ''],
+  ['file', 'a page', ''],
+  [
+    'file',
+    'a sandboxed page',
+    '<ul class="menu__list" style=""><li><a>a</a><a href="https://c.example/b">b</a></li></ul>',
+  ],
+] as const) {
+  test(`a site on ${site}: the list of a frame that was led to ${what} elsewhere runs nothing`, async (t) => {
+    const elsewhere = await startPages(
+      t,
+      '127.0.0.1',
+      what === 'a page' ? undefined : 'sandbox allow-scripts',
+      {
+        '/': `<script>parent.postMessage(${JSON.stringify(foreignList)}, '*')</script>`,
+      },
+    );
+    const pages = {
+      'portable.js': readerScript,
+      'guides.html': `<meta http-equiv=refresh content="0;url=${elsewhere}/">`,
+      'index.html':
+        '<title>Docs</title><script defer src="portable.js"></script><ul><li class="menu__list-item--collapsed"><div class="menu__list-item-collapsible"><a href="guides.html" role="button">Guides</a></div></li></ul>',
+    };
+    const folder = await mkdtemp(join(work, 'led-'));
+    for (const [name, text] of Object.entries(pages)) await writeFile(join(folder, name), text);
+    const served = Object.entries(pages).map(([name, text]) => [`/${name}`, text]);
+    const own = await startPages(t, 'localhost', undefined, Object.fromEntries(served));
+    const page = await browser.openPage();
+    await page.goTo(site === 'http' ? `${own}/index.html` : pathToFileURL(join(folder, 'index.html')).href);
+    // Added later than that of the script, so that it runs after it.
+    await page.evaluate("addEventListener('message', () => { window.isSent = true; })");
+    await page.click('.menu__list-item-collapsible a');
+    await becomes(page, 'window.isSent', true);
+    await becomes(
+      page,
+      "document.querySelector('.menu__list-item-collapsible').nextElementSibling?.outerHTML ?? ''",
+      seen,
+    );
+    await becomes(page, 'document.title', 'Docs');
+  });
+}
 
 test('Starlight: its inline modules keep their tabs and themes, and the script copies code', async () => {
   const folder = await unpackPortable('starlight', join(fixtures, 'starlight'));

@@ -1,7 +1,7 @@
 // HTML that data carry as a text, such as `"content":"<p><img src=\"https://…\">"`: where its addresses stand in the source. A framework
-// puts such a text into the page when a visitor navigates. A member's name may say that its text is HTML; otherwise the text says
-// it. Pure. Refuses samples of code that the site shows: texts of members that hold plain text, and tags of a head alone. Invariant:
-// linear time, and each position is within one text.
+// puts such a text into the page when a visitor navigates. A member's name may say that its text is HTML; otherwise the text does, if
+// it begins with a tag. Pure. Refuses prose and samples of code that the site shows: texts of members that hold plain text, and tags of
+// a head alone. Invariant: linear time, and each position is within one text.
 
 import { readHtmlPositions } from '#site/references/html-positions.ts';
 import type { CountedText, Span } from '#site/references/next-stream.ts';
@@ -22,8 +22,14 @@ const opening = /([:[,])\s{0,16}(\\{0,7})"/g;
 const member = /"([^"\\]{0,64})(\\{0,7})"\s{0,16}$/;
 /** Its value is HTML, whatever it looks like: of React, of WordPress, and those whose name ends so. */
 const htmlMember = /^(?:[\w-]*html|rendered)$/i;
-/** Its value is shown as it is, also where it looks like HTML. */
-const plainMember = /(?:text|code|raw|source|snippet|markdown|value|title|label|alt|children)$/i;
+/** A member whose name ends in one of these words: its value is shown as it is, also where it looks like HTML. */
+const plainWords: ReadonlySet<string> = new Set(
+  'text code raw source snippet markdown value title label alt children description example summary'.split(
+    ' ',
+  ),
+);
+/** A text of these has markup: `bodyText`. */
+const richWords: ReadonlySet<string> = new Set('body content full intro rich'.split(' '));
 /** A longer text stays as it is: while it is read, each of its characters is an object. */
 const maxTextLength = 256 * 1024;
 
@@ -74,12 +80,12 @@ function readTexts(
     const name = mark === ':' ? memberBefore(text, match.index, escapes) : undefined;
     const isNamed = name !== undefined && htmlMember.test(name);
     const value = text.slice(start, end);
-    const isPlain = name !== undefined && !isNamed && plainMember.test(name);
+    const isPlain = name !== undefined && !isNamed && isPlainMember(name);
     if (isPlain || !mayHold(value)) {
       values.lastIndex = end;
       continue;
     }
-    const isValue = isNamed || (!(isStream && mark !== ':') && isMarkup(value));
+    const isValue = isNamed || (!(isStream && mark !== ':') && beginsWithTag.test(value));
     // What is none may be data that has some.
     if (!isValue || value.length > maxTextLength) continue;
     values.lastIndex = end;
@@ -89,21 +95,20 @@ function readTexts(
   return found;
 }
 
+/** Words end where a capital, a hyphen or an underscore begins the next: `context` and `subtitle` are of one. */
+function isPlainMember(name: string): boolean {
+  const words = name.split(/[_-]|(?<=[a-z\d])(?=[A-Z])/).map((word) => word.toLowerCase());
+  return plainWords.has(words.at(-1) ?? '') && !richWords.has(words.at(-2) ?? '');
+}
+
 /** @returns `undefined` where it is quoted otherwise than its value */
 function memberBefore(text: string, colon: number, escapes: number): string | undefined {
   const found = member.exec(text.slice(Math.max(0, colon - 96), colon));
   return found?.[2]?.length === escapes ? found[1] : undefined;
 }
 
-const bracket = String.raw`(?:<|\\{1,15}u003c)`;
-const beginsWithTag = new RegExp(String.raw`^(?:\s|\\{1,15}[nrt])*${bracket}(?:[a-z]|!--)`, 'i');
-const hasTag = new RegExp(String.raw`${bracket}(?:/[a-z]|(?:img|br|hr|source)[\s/>])`, 'i');
-/** JSON, a row of React's stream, and a text with members or lists in it. */
-const isData = /^\s*(?:[[{]|[\da-f]*:)|[{[:,]\\{1,15}"/;
-
-/** Whether a text is HTML, by how the source spells it. */
-const isMarkup = (value: string): boolean =>
-  beginsWithTag.test(value) || (hasTag.test(value) && !isData.test(value));
+/** Prose may show a tag, but does not begin with one. It is matched with how the source spells it. */
+const beginsWithTag = /^(?:\s|\\{1,15}[nrt])*(?:<|\\{1,15}u003c)(?:[a-z]|!--)/i;
 
 /** Elements of a head. A text that has no other element is a sample: `add this to your pages`. */
 const headElements: ReadonlySet<string> = new Set(
@@ -115,17 +120,14 @@ function addressesIn(characters: readonly Spelled[], isNamed: boolean): readonly
   const html = characters.map(({ char }) => char).join('');
   const names = isNamed ? [] : html.matchAll(/<([a-z][\w-]*)/gi).map(([, name = '']) => name.toLowerCase());
   if (!isNamed && names.every((name) => headElements.has(name))) return [];
-  return readHtmlPositions(html).positions.flatMap(({ text, at, to = 0 }) => {
+  const { positions, ofScripts } = readHtmlPositions(html);
+  return positions.flatMap((position) => {
+    const { text, at, to = 0 } = position;
     const [first, last] = [characters[at], characters[to - 1]];
-    if (first === undefined || last === undefined || (!isNamed && isOfScript(html, at))) return [];
+    if (first === undefined || last === undefined || (!isNamed && ofScripts.has(position))) return [];
     return { text, at: first.from, to: last.to };
   });
 }
-
-const isOfScript = (html: string, at: number): boolean => {
-  const tag = html.lastIndexOf('<', at);
-  return /^<script[\s/]/i.test(html.slice(tag, tag + 8));
-};
 
 /** A member whose value is a text of the stream, by the number of its row. */
 const rowMember = /"([^"\\]{0,64})\\{0,7}"\s{0,8}:\s{0,8}\\{0,7}"\$([\da-f]{1,8})\\{0,7}"/g;
@@ -145,17 +147,19 @@ export function readHtmlInStream(
   return counted.flatMap(({ digits, pieces, bytes }) => {
     if (bytes > maxTextLength) return [];
     const written = pieces.map(({ from, to }) => source.slice(from, to)).join('');
-    if (!mayHold(written) || !isMarkup(written)) return [];
+    if (!mayHold(written)) return [];
     members ??= new Map([...source.matchAll(rowMember)].map(([, name = '', row = '']) => [row, name]));
     const row = /([\da-f]{1,8}):T$/.exec(source.slice(Math.max(0, digits.from - 10), digits.from))?.[1];
     const name = members.get(row ?? '');
-    if (name === undefined || plainMember.test(name)) return [];
+    if (name === undefined) return [];
+    const isNamed = htmlMember.test(name);
+    if (!isNamed && (isPlainMember(name) || !beginsWithTag.test(written))) return [];
     const characters = unescapedTimes(
       pieces.flatMap((piece) => spelledAs(source, piece)),
       isEscaped ? 1 : 0,
     );
     // One that goes on in another piece has the end of a script within it.
-    return addressesIn(characters, htmlMember.test(name)).filter(({ at, to }) =>
+    return addressesIn(characters, isNamed).filter(({ at, to }) =>
       pieces.some((piece) => piece.from <= at && to <= piece.to),
     );
   });

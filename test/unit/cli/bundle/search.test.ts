@@ -35,6 +35,7 @@ test('an archive gets a search, and the document says what it finds and which pa
   ]);
   assert.equal(document.searchPages, 2);
   assert.deepEqual(document.withoutSearch, { count: 1, examples: ['fragment.html'] });
+  assert.deepEqual(document.notSearched, { count: 0, examples: [] });
   const inspected = await runInProcess(['bundle', 'inspect', to, '--files', '-o', 'json']);
   const summary = JSON.parse(inspected.stdout);
   assert.equal(summary.digest, document.digest);
@@ -54,6 +55,22 @@ test('a person reads what the search finds, and a warning of pages that cannot l
   assert.match(stdout, /^Pages: {3}3, 2 with the search$/m);
   assert.match(stdout, /^Search: {2}2 pages in de, 1 page in en$/m);
   assert.match(stdout, /^Warning: 1 page cannot load the search, such as fragment\.html/m);
+});
+
+test('pages that are too large to be found are named on the screen and in JSON', async (t) => {
+  const at = (name: string): string => join(temporaryFolder(t), name);
+  const large = `<html><head><title>Large</title></head><body>${'<p>word</p>'.repeat(800_000)}`;
+  const archive = at('site.tar');
+  writeFileSync(archive, tarOf({ ...site, 'site/large.html': large }));
+  const { code, document } = await search(archive, '--to', at('a.tar'));
+  assert.equal(code, 0);
+  assert.deepEqual(document.notSearched, { count: 1, examples: ['large.html'] });
+  const { stdout } = await runInProcess(['bundle', 'search', archive, '--to', at('b.tar')]);
+  const words = stdout.replace(/\s+/g, ' ');
+  assert.match(
+    words,
+    /Warning: The search does not find 1 page of more than 8 MiB, such as large\.html\. Split such a page/,
+  );
 });
 
 test('another ending, an archive that is there and a missing --to are refused before the archive is read', async (t) => {

@@ -193,6 +193,11 @@ for (const [html, text] of [
   ['<p>Updated <time>1 May</time> by us</p>', 'Updated by us'],
   ['<p>Updated <time>1 <b>May</b></p><p>and more</p>', 'Updated and more'],
   ['<p>At</time> once</p>', 'At once'],
+  ['<div>On <time><div>1 May</div><p>2026</time> we</div>', 'On we'],
+  ['<div>On <time><br>1 May <time>2</time> 3</time> we</div>', 'On we'],
+  ['<div><time><p>1 May</div>we', 'we'],
+  ['<time>1 May<h2>News</h2>we', 'News we'],
+  ['<time>1 May<main>we', 'we'],
 ] as const) {
   test(`without times, the text of ${html} is "${text}"`, () => {
     assert.equal(textOf(readPageText(html, usualPageBounds, { pictures: false, times: false })), text);

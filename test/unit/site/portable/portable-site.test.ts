@@ -162,6 +162,55 @@ for (const [protocol, origin, target] of [
   });
 }
 
+for (const [what, message, parsed] of [
+  ['of another origin is refused', { origin: 'https://evil.example', data: '<ul></ul>' }, []],
+  ['that is not a text is refused', { data: { toString: () => '<ul></ul>' } }, []],
+  ['of another window is refused', { source: {}, data: '<ul></ul>' }, []],
+  ['of its own origin is read as a document', { data: '<ul></ul>' }, ['<ul></ul>']],
+] as const) {
+  test(`a message to an open category ${what}`, () => {
+    const origin = 'https://docs.example.com';
+    const read: string[] = [];
+    const listeners = new Map<string, (event: object) => void>();
+    const addEventListener = (name: string, listener: (event: object) => void): void =>
+      void listeners.set(name, listener);
+    const frame = { contentWindow: {}, remove: () => {} };
+    const category = {
+      querySelector: () => ({ origin, textContent: 'Guides', href: `${origin}/guides/` }),
+      parentElement: { querySelector: () => null },
+    };
+    class FakeElement {
+      readonly localName = 'a';
+      readonly closest = (selector: string): object | null =>
+        selector === '.menu__list-item-collapsible' ? category : null;
+      readonly matches = (): boolean => false;
+    }
+    new Script(readerScript).runInNewContext({
+      document: {
+        documentElement: { classList: { contains: () => false }, dataset: {} },
+        head: { append: () => {} },
+        body: { append: () => {} },
+        createElement: (name: string) => (name === 'iframe' ? frame : {}),
+        addEventListener,
+        querySelectorAll: () => [],
+      },
+      location: { origin },
+      self: { origin },
+      window: { name: '', addEventListener },
+      Element: FakeElement,
+      DOMParser: class {
+        parseFromString(text: string): object {
+          read.push(text);
+          return { querySelector: () => null };
+        }
+      },
+    });
+    listeners.get('click')?.({ target: new FakeElement(), preventDefault: () => {} });
+    listeners.get('message')?.({ origin, source: frame.contentWindow, ...message });
+    assert.deepEqual(read, parsed);
+  });
+}
+
 const names = fc.constantFrom(
   'index.html',
   'a.html',

@@ -132,9 +132,20 @@ const changed: readonly (readonly [string, BodyKind, string, string])[] = [
   [
     'HTML of any member',
     'other',
-    '{"content":"\\n<p>x</p><img src=\\"https://c.example/a.js\\">","body":"see <a href=\\"/x\\"><img src=\\"//c.example/a.js\\"></a> there"}',
-    `{"content":"\\n<p>x</p><img src=\\"${js}\\">","body":"see <a href=\\"/x\\"><img src=\\"${js}\\"></a> there"}`,
+    '{"content":"\\n<p>x</p><img src=\\"https://c.example/a.js\\">","body":" <a href=\\"/x\\"><img src=\\"//c.example/a.js\\"></a> there"}',
+    `{"content":"\\n<p>x</p><img src=\\"${js}\\">","body":" <a href=\\"/x\\"><img src=\\"${js}\\"></a> there"}`,
   ],
+  ...'resource context subtitle introtext bodyText rich_text examples'
+    .split(' ')
+    .map(
+      (name) =>
+        [
+          `HTML of ${name}`,
+          'other',
+          `{"${name}":"<p><img src=\\"https://c.example/a.js\\"></p>"}`,
+          `{"${name}":"<p><img src=\\"${js}\\"></p>"}`,
+        ] as const,
+    ),
   ['HTML in a list', 'other', '["<p><img src=\'https://c.example/a.js\'>"]', `["<p><img src='${js}'>"]`],
   [
     'HTML in data within data',
@@ -159,6 +170,12 @@ const changed: readonly (readonly [string, BodyKind, string, string])[] = [
     'payload',
     '2:T35,<p><b style="background:url(https://c.example/a.js)">1:["$","p",null,{"body":"$2"}]',
     `2:T35,<p><b style="background:url(${counted})">1:["$","p",null,{"body":"$2"}]`,
+  ],
+  [
+    'a long text of a member for HTML',
+    'payload',
+    '2:T36,See <b style="background:url(https://c.example/a.js)">1:["$","p",null,{"__html":"$2"}]',
+    `2:T36,See <b style="background:url(${counted})">1:["$","p",null,{"__html":"$2"}]`,
   ],
   [
     'a long text of a pushed stream',
@@ -202,14 +219,31 @@ const kept: readonly (readonly [string, BodyKind, string])[] = [
     'other',
     '{"content":"<p>x</p><script src=\\"https://c.example/a.js\\"></script>"}',
   ],
-  ...['text', 'code', 'rawSource', 'children', 'value'].map(
-    (name) =>
-      [
-        `the sample in ${name}`,
-        'other',
-        `{"${name}":"<p><img src=\\"https://c.example/a.js\\"></p>"}`,
-      ] as const,
-  ),
+  [
+    'a script with a tag in an attribute, of a text that only looks like HTML',
+    'other',
+    '{"content":"<p>x</p><script title=\\"<b \\" src=\\"https://c.example/a.js\\"></script>"}',
+  ],
+  [
+    'prose that shows a tag',
+    'other',
+    '{"content":"Write <img src=https://c.example/a.js> to show the badge.","body":"a</b> <img src=\\"https://c.example/a.js\\">"}',
+  ],
+  [
+    'a long text of prose that shows a tag',
+    'payload',
+    '2:T40,Write <br> or <b style="background:url(https://c.example/a.js)">1:["$","p",null,{"body":"$2"}]',
+  ],
+  ...'text code rawSource children value alt_text meta-title Description codeExample summary'
+    .split(' ')
+    .map(
+      (name) =>
+        [
+          `the sample in ${name}`,
+          'other',
+          `{"${name}":"<p><img src=\\"https://c.example/a.js\\"></p>"}`,
+        ] as const,
+    ),
   [
     'a text that a stream shows',
     'payload',
@@ -303,7 +337,7 @@ test('whatever the spelling, no copied address is left in HTML that data carry, 
       fc.array(fc.oneof(piece, sample), { maxLength: 8 }),
       fc.nat(2),
       escapes,
-      fc.constantFrom('__html', 'html', 'bodyHtml', 'rendered', 'content', 'description'),
+      fc.constantFrom('__html', 'html', 'bodyHtml', 'rendered', 'content', 'body'),
       (pieces, depth, marks, name) => {
         const html = pieces.join('');
         let source = `{"${name}":"${spelled(html, marks)}"}`;

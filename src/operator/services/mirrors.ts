@@ -37,7 +37,6 @@ import { printable } from '#platform/wire/printable-text.ts';
 import { PublishableError, publishableCode, publishableFailure } from '#platform/wire/publishable-error.ts';
 import { type ArchiveSizes, archiveLimits, withLimit } from './archive-limits.ts';
 import { isBucketAddress, type MirrorHosts, reachOf } from './mirror-hosts.ts';
-import { SearchSlots } from './search-slots.ts';
 
 export interface MirrorsOptions {
   /** Program of the thread (`src/bin/mirror-worker.ts`, or where the build put it). */
@@ -78,7 +77,6 @@ export function createMirrors(options: MirrorsOptions): MirrorThreads {
     start: () => startTaskThread(program, lookLimits),
     ...{ timeoutMs: lookTimeoutMs, idleMs, maxWaitingPerOwner, clock },
   });
-  const searches = new SearchSlots();
   const sendable = (place: MirrorPlace): Promise<SentPlace> => sentPlace(place, options);
 
   const copyInThread = async (
@@ -97,7 +95,6 @@ export function createMirrors(options: MirrorsOptions): MirrorThreads {
     const { extraCaPem } = place.access;
     const reached: { isOpen: boolean; inspected?: Inspected } = { isOpen: false };
     const work = async ({ workDir, signal: deadline, onProgress }: FolderWork) => {
-      const slot = searches.open(order.place.owner.namespace, deadline);
       const prepare: PrepareTask = {
         ...{ task: 'prepare', ...sentLink(link), allowFileLinks: false },
         ...{ storeDir: undefined, keepsHiddenFiles: true, wantsFiles: false, workDir, limits },
@@ -108,19 +105,15 @@ export function createMirrors(options: MirrorsOptions): MirrorThreads {
       const task: MirrorCopyTask = {
         ...{ task: 'copy-to-mirror', place, prepare, transform, compression, versionStamp },
       };
-      const onReport = async (report: CopyReport): Promise<void> => {
+      const onReport = (report: CopyReport): void => {
         onProgress('stage' in report ? { receivedBytes: 0, files: 0 } : report);
         if (!('stage' in report)) return;
         reached.isOpen = true;
-        if (report.stage === 'searching') await slot.begin();
-        if (report.stage !== 'copying') return;
-        slot.end();
-        reached.inspected = report.inspected;
+        if (report.stage === 'copying') reached.inspected = report.inspected;
       };
       const heap = transform?.addsSearch === true ? searchLimits : {};
       const threadOptions = { failure, limits: heap, signal: deadline, onReport };
-      const running = runThreadTask<MirrorCopyTask, CopyAnswer, CopyReport>(program, task, threadOptions);
-      return running.finally(() => slot.end());
+      return runThreadTask<MirrorCopyTask, CopyAnswer, CopyReport>(program, task, threadOptions);
     };
     try {
       const { inspected, copy } = await inWorkFolder(tmpdir(), { signal, clock, random }, work);

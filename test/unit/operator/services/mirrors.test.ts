@@ -16,7 +16,7 @@ import { systemRandom } from '#platform/runtime/random.ts';
 import { PublishableError } from '#platform/wire/publishable-error.ts';
 import { requireLink } from '../../../support/storage-server.ts';
 import { failsWith } from '../../mirror/bundle-parts.ts';
-import { hangChannel, searchChannel } from './hang-channel.ts';
+import { hangChannel } from './hang-channel.ts';
 
 const never = new AbortController().signal;
 const folder = mkdtempSync(join(tmpdir(), 'mirrors-'));
@@ -111,33 +111,6 @@ test('a search that takes too much memory ends its copy, with the remedy', async
     /needs more than 256 MB of memory .* Remove spec\.transform\.search, and /,
   );
   assert.deepEqual(rest, {});
-});
-
-test('a search waits for the end of another one, also of one that is stopped', async (t) => {
-  const mirrors = open();
-  const events: unknown[] = [];
-  let heard = Promise.withResolvers<void>();
-  const channel = new BroadcastChannel(searchChannel);
-  t.after(() => channel.close());
-  channel.onmessage = ({ data }: { readonly data: unknown }) => {
-    events.push(data);
-    heard.resolve();
-  };
-  const until = async (event: string): Promise<void> => {
-    for (; !events.includes(event); await heard.promise) heard = Promise.withResolvers();
-  };
-  const stop = new AbortController();
-  const first = mirrors.copy(link, order('searching hang', { repair: 'search' }), stop.signal);
-  await until('hang begins');
-  const second = mirrors.copy(link, order('searching done', { repair: 'search' }), never);
-  await until('done asks');
-  // A second search that does not wait begins meanwhile.
-  await mirrors.verify(place, 'r', digest, never);
-  events.push('first stopped');
-  stop.abort(new Error('stopped'));
-  await assert.rejects(first, /stopped/);
-  assert.equal((await second).copy.kind, 'copied');
-  assert.deepEqual(events, ['hang asks', 'hang begins', 'done asks', 'first stopped', 'done begins']);
 });
 
 test('a repair by a rule that this operator does not know is named, and starts no thread', async () => {

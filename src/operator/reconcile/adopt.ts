@@ -235,7 +235,13 @@ function judgeAgain(observation: Observation): Status {
 }
 
 /** Those of a job whose archive was read. */
-const judgedVerdicts: ReadonlySet<Verdict> = new Set(['Promoted', 'Unchanged', 'Held', 'Rejected']);
+const judgedVerdicts: ReadonlySet<Verdict> = new Set([
+  'Promoted',
+  'Unchanged',
+  'Held',
+  'Rejected',
+  'BundleRejected',
+]);
 
 /** Drops the candidate that the annotation names, and rejections that no longer hold. */
 function rejectCandidate(observation: Observation): Status {

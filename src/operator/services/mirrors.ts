@@ -61,12 +61,22 @@ export interface MirrorThreads extends Mirrors {
   close(): Promise<void>;
 }
 
+type CopyStage = Extract<CopyReport, { readonly stage: string }>['stage'];
+
 const failure = { code: 'PreparationFailed', work: 'preparing the bundle' };
 /** A look is a few small requests; removals end themselves after a minute, and the last one takes 5 minutes at most. */
 const lookTimeoutMs = 10 * 60_000;
 const lookLimits = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 12 };
-/** As for the search that a server makes. */
+/**
+ * Of the whole thread, as for the search that a server makes. An archive of 199,000 files leaves 50 MB of it for the
+ * search.
+ */
 const searchLimits = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 16 };
+const stageNames: Readonly<Record<CopyStage, string>> = {
+  inspecting: 'inspection',
+  searching: 'search',
+  copying: 'copy',
+};
 const idleMs = 30_000;
 /** A bound of memory: each holds credentials. */
 const maxWaitingPerOwner = 64;
@@ -93,7 +103,7 @@ export function createMirrors(options: MirrorsOptions): MirrorThreads {
     if (steps !== undefined && 'copy' in steps) return steps;
     const transform = steps && { ...steps, expectedDigest };
     const { extraCaPem } = place.access;
-    const reached: { isOpen: boolean; inspected?: Inspected } = { isOpen: false };
+    const reached: { stage?: CopyStage; inspected?: Inspected } = {};
     const work = async ({ workDir, signal: deadline, onProgress }: FolderWork) => {
       const prepare: PrepareTask = {
         ...{ task: 'prepare', ...sentLink(link), allowFileLinks: false },
@@ -108,7 +118,7 @@ export function createMirrors(options: MirrorsOptions): MirrorThreads {
       const onReport = (report: CopyReport): void => {
         onProgress('stage' in report ? { receivedBytes: 0, files: 0 } : report);
         if (!('stage' in report)) return;
-        reached.isOpen = true;
+        reached.stage = report.stage;
         if (report.stage === 'copying') reached.inspected = report.inspected;
       };
       const heap = transform?.addsSearch === true ? searchLimits : {};
@@ -121,10 +131,11 @@ export function createMirrors(options: MirrorsOptions): MirrorThreads {
       return transform !== undefined && copy.kind === 'failed' ? { copy } : { ...inspected, copy };
     } catch (error) {
       if (error === signal.reason) throw error;
-      if (transform?.addsSearch === true && isOutOfMemory(error)) return unusable(searchTooLarge(error));
       // Before the mirror has answered, a failure is the mirror's; between that and the copying, the archive's.
-      const { isOpen, inspected } = reached;
-      if (isOpen && inspected === undefined) throw error;
+      const { stage, inspected } = reached;
+      const isLimited = stage !== undefined && transform?.addsSearch === true;
+      if (isLimited && isOutOfMemory(error)) throw tooLargeForSearch(stage, error);
+      if (stage !== undefined && inspected === undefined) throw error;
       const failed = unusable(endOfMirror(error, address));
       return transform === undefined ? { ...inspected, ...failed } : failed;
     }
@@ -185,9 +196,10 @@ function stepsOf(repair: string): Transform | UnusableMirror {
 const isOutOfMemory = (error: unknown): boolean =>
   error instanceof PublishableError && taskErrorCode(error.cause) === 'TaskOutOfMemory';
 
-function searchTooLarge(cause: unknown): MirrorError {
-  const why = `The search of this site needs more than ${searchLimits.maxOldGenerationSizeMb} MB of memory while it is made. Remove spec.transform.search, and let servers make it with --search.`;
-  return new PublishableError('WorkFailed', why, { kind: 'retry', cause });
+/** Another download of the same archive would end the same way, so it is refused like other content. */
+function tooLargeForSearch(stage: CopyStage, cause: unknown): PublishableError {
+  const why = `the site is too large for spec.transform.search: its ${stageNames[stage]} needs more than ${searchLimits.maxOldGenerationSizeMb} MB of memory; remove the field, and let servers make the search with --search`;
+  return new PublishableError('TooLargeForSearch', why, { kind: 'refused', cause });
 }
 
 /** @throws what says nothing about the mirror, such as a defect */

@@ -102,16 +102,24 @@ test('with a repair, what is not copied was not inspected, for both policies', a
   assert.deepEqual(plain, []);
 });
 
-test('a search that takes too much memory ends its copy, with the remedy', async () => {
-  const { copy, ...rest } = await open().copy(link, order('inspecting grow', { repair: 'search' }), never);
-  assert.ok(copy.kind === 'failed');
-  assert.equal(copy.failure.code, 'WorkFailed');
-  assert.match(
-    copy.failure.message,
-    /needs more than 256 MB of memory .* Remove spec\.transform\.search, and /,
-  );
-  assert.deepEqual(rest, {});
-});
+for (const [moment, work] of [
+  ['inspecting', 'inspection'],
+  ['searching', 'search'],
+  ['copying', 'copy'],
+] as const) {
+  test(`a site with a search that takes too much memory while ${moment} is refused, with the remedy`, async () => {
+    const copying = open().copy(link, order(`${moment} grow`, { repair: 'search' }), never);
+    await assert.rejects(copying, (error) => {
+      assert.ok(error instanceof PublishableError);
+      assert.deepEqual([error.code, error.kind], ['TooLargeForSearch', 'refused']);
+      assert.match(
+        error.message,
+        new RegExp(`: its ${work} needs more than 256 MB of memory; remove the field, `),
+      );
+      return true;
+    });
+  });
+}
 
 test('a repair by a rule that this operator does not know is named, and starts no thread', async () => {
   const { copy } = await open().copy(link, order('copying exit', { repair: 'sitemap footnotes' }), never);

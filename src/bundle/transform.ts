@@ -23,6 +23,9 @@ export const stepRevisions: RuleRevisions & Readonly<Record<typeof searchStep, n
   search: 1,
 };
 
+/** Whether the text names a search, also next to a step that this program does not have. */
+export const makesSearch = (text: string): boolean => text.split(' ').includes(searchStep);
+
 /** @returns what the text asks for, or the first step that is not one of this program */
 export function readTransform(text: string): Transform | string {
   const steps = text.split(' ');

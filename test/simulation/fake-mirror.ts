@@ -22,6 +22,10 @@ export const mirrorShapes = {
   'best-effort': { mirror: { ...mirrorSpec, policy: 'BestEffort' } },
   linkless: { mirror: mirrorSpec, output: { link: 'Never' } },
   repaired: { mirror: mirrorSpec, transform: { repair: { rules: [{ name: 'sitemap' }] } } },
+  searched: {
+    mirror: mirrorSpec,
+    transform: { repair: { rules: [{ name: 'sitemap' }] }, search: 'Enabled' },
+  },
   retained: { mirror: { ...mirrorSpec, retention: { unlisted: '2d' } }, output: { link: 'Never' } },
 } as const;
 
@@ -47,7 +51,7 @@ export type MirrorShape = keyof typeof mirrorShapes;
 
 /** True if the resource wants no link beside the reference. */
 export const isLinkless = (shape: MirrorShape | undefined): boolean =>
-  shape !== undefined && ('output' in mirrorShapes[shape] || shape === 'repaired');
+  shape !== undefined && ('output' in mirrorShapes[shape] || 'transform' in mirrorShapes[shape]);
 
 /** The fields of the spec for a shape; absent ones are named, so that an edit takes them back. */
 export function mirrorFields(shape: MirrorShape | undefined): Record<string, unknown> {

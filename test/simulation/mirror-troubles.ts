@@ -35,7 +35,14 @@ export function restoreMirror(simulation: Simulation): void {
 }
 
 const failures: readonly MirrorErrorCode[] = ['Unreachable', 'Denied', 'RepositoryMissing', 'ClockSkewed'];
-const shapes: readonly MirrorShape[] = ['required', 'best-effort', 'linkless', 'retained', 'repaired'];
+const shapes: readonly MirrorShape[] = [
+  'required',
+  'best-effort',
+  'linkless',
+  'retained',
+  'repaired',
+  'searched',
+];
 
 export const mirrorTroubles: Readonly<Record<string, Trouble>> = {
   'a mirror that refuses': ofMirror((simulation) => {

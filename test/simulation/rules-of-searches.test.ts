@@ -3,8 +3,11 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { PublishableError } from '#platform/wire/publishable-error.ts';
+import { mirrorSpec, repairedBy } from './fake-mirror.ts';
 import { Oracles } from './oracles.ts';
 import { hourMs, minuteMs, nextVerdict, request } from './published-simulation.ts';
+import { Simulation } from './simulation.ts';
 import { bundleOf, digestOfSteps, publishedInMirror } from './transformed-simulation.ts';
 
 const dayMs = 24 * hourMs;
@@ -89,4 +92,24 @@ test('search: without a mirror the resource stalls with the remedy, and keeps wh
   const stalled = simulation.status().conditions?.find(({ type }) => type === 'Stalled');
   assert.match(stalled?.message ?? '', /spec\.transform \(needs spec\.mirror, .* add a mirror/);
   assert.equal(bundleOf(simulation).version, version);
+});
+
+test('search: a site that is too large for it is rejected after one download, and accepted without it', async () => {
+  const simulation = new Simulation({ spec: { mirror: mirrorSpec, ...searching } });
+  simulation.mirror.repair = (repair, inspection, revision) => {
+    if (repair?.includes('search'))
+      throw new PublishableError('TooLargeForSearch', 'no', { kind: 'refused' });
+    return repairedBy(repair, inspection, revision);
+  };
+  await simulation.until(() => simulation.status().job?.verdict === 'BundleRejected', hourMs);
+  await simulation.run(10 * minuteMs, () => {
+    const copies = simulation.mirror.calls.filter((call) => call === 'copy').length;
+    assert.ok(copies <= simulation.callsOf('start'), 'an archive is downloaded twice');
+  });
+  const rejected = simulation.status().job?.id;
+  const starts = simulation.callsOf('start');
+  simulation.editSpec({ transform: undefined });
+  await simulation.until(() => simulation.condition('Ready') === 'True/Published', hourMs);
+  assert.deepEqual([simulation.callsOf('start'), bundleOf(simulation).jobId], [starts, rejected]);
+  assert.equal(simulation.status().failures?.export, undefined);
 });

@@ -87,6 +87,6 @@ export type CopyReport =
   | BundleProgress
   /** The mirror answers, and the download begins. */
   | { readonly stage: 'inspecting' }
-  /** Before a search is made. The thread waits until the report is taken, because searches take much memory. */
+  /** Before a search is made. The thread waits until it is taken, so that a thread without memory ends as one of a search. */
   | { readonly stage: 'searching' }
   | { readonly stage: 'copying'; readonly inspected: Inspected };

@@ -218,7 +218,7 @@ function judgeAgain(observation: Observation): Status {
   const { job, candidate, active } = status;
   const isFollowed = job !== undefined && job.cause !== 'Pin' && wanted.pin === undefined;
   if (!isFollowed || wanted.isSuspended) return status;
-  const isJudged = job.verdict !== undefined && judgedVerdicts.has(job.verdict);
+  const isJudged = job.verdict !== undefined && judgedVerdicts.includes(job.verdict);
   if (!isJudged || job.inputHash !== inputHash) return status;
   const isLost = isUnrepeatable(observation);
   const isRemade = isLost && isOfOtherRules(job, observation);
@@ -235,7 +235,7 @@ function judgeAgain(observation: Observation): Status {
 }
 
 /** Those of a job whose archive was read. */
-const judgedVerdicts: ReadonlySet<Verdict> = new Set(['Promoted', 'Unchanged', 'Held', 'Rejected']);
+const judgedVerdicts: readonly Verdict[] = ['Promoted', 'Unchanged', 'Held', 'Rejected', 'BundleRejected'];
 
 /** Drops the candidate that the annotation names, and rejections that no longer hold. */
 function rejectCandidate(observation: Observation): Status {

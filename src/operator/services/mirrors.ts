@@ -37,7 +37,6 @@ import { printable } from '#platform/wire/printable-text.ts';
 import { PublishableError, publishableCode, publishableFailure } from '#platform/wire/publishable-error.ts';
 import { type ArchiveSizes, archiveLimits, withLimit } from './archive-limits.ts';
 import { isBucketAddress, type MirrorHosts, reachOf } from './mirror-hosts.ts';
-import { SearchSlots } from './search-slots.ts';
 
 export interface MirrorsOptions {
   /** Program of the thread (`src/bin/mirror-worker.ts`, or where the build put it). */
@@ -62,12 +61,22 @@ export interface MirrorThreads extends Mirrors {
   close(): Promise<void>;
 }
 
+type CopyStage = Extract<CopyReport, { readonly stage: string }>['stage'];
+
 const failure = { code: 'PreparationFailed', work: 'preparing the bundle' };
 /** A look is a few small requests; removals end themselves after a minute, and the last one takes 5 minutes at most. */
 const lookTimeoutMs = 10 * 60_000;
 const lookLimits = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 12 };
-/** As for the search that a server makes. */
+/**
+ * Of the whole thread, as for the search that a server makes. An archive of 199,000 files leaves 50 MB of it for the
+ * search.
+ */
 const searchLimits = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 16 };
+const stageNames: Readonly<Record<CopyStage, string>> = {
+  inspecting: 'inspection',
+  searching: 'search',
+  copying: 'copy',
+};
 const idleMs = 30_000;
 /** A bound of memory: each holds credentials. */
 const maxWaitingPerOwner = 64;
@@ -78,7 +87,6 @@ export function createMirrors(options: MirrorsOptions): MirrorThreads {
     start: () => startTaskThread(program, lookLimits),
     ...{ timeoutMs: lookTimeoutMs, idleMs, maxWaitingPerOwner, clock },
   });
-  const searches = new SearchSlots();
   const sendable = (place: MirrorPlace): Promise<SentPlace> => sentPlace(place, options);
 
   const copyInThread = async (
@@ -95,9 +103,8 @@ export function createMirrors(options: MirrorsOptions): MirrorThreads {
     if (steps !== undefined && 'copy' in steps) return steps;
     const transform = steps && { ...steps, expectedDigest };
     const { extraCaPem } = place.access;
-    const reached: { isOpen: boolean; inspected?: Inspected } = { isOpen: false };
+    const reached: { stage?: CopyStage; inspected?: Inspected } = {};
     const work = async ({ workDir, signal: deadline, onProgress }: FolderWork) => {
-      const slot = searches.open(order.place.owner.namespace, deadline);
       const prepare: PrepareTask = {
         ...{ task: 'prepare', ...sentLink(link), allowFileLinks: false },
         ...{ storeDir: undefined, keepsHiddenFiles: true, wantsFiles: false, workDir, limits },
@@ -108,19 +115,15 @@ export function createMirrors(options: MirrorsOptions): MirrorThreads {
       const task: MirrorCopyTask = {
         ...{ task: 'copy-to-mirror', place, prepare, transform, compression, versionStamp },
       };
-      const onReport = async (report: CopyReport): Promise<void> => {
+      const onReport = (report: CopyReport): void => {
         onProgress('stage' in report ? { receivedBytes: 0, files: 0 } : report);
         if (!('stage' in report)) return;
-        reached.isOpen = true;
-        if (report.stage === 'searching') await slot.begin();
-        if (report.stage !== 'copying') return;
-        slot.end();
-        reached.inspected = report.inspected;
+        reached.stage = report.stage;
+        if (report.stage === 'copying') reached.inspected = report.inspected;
       };
       const heap = transform?.addsSearch === true ? searchLimits : {};
       const threadOptions = { failure, limits: heap, signal: deadline, onReport };
-      const running = runThreadTask<MirrorCopyTask, CopyAnswer, CopyReport>(program, task, threadOptions);
-      return running.finally(() => slot.end());
+      return runThreadTask<MirrorCopyTask, CopyAnswer, CopyReport>(program, task, threadOptions);
     };
     try {
       const { inspected, copy } = await inWorkFolder(tmpdir(), { signal, clock, random }, work);
@@ -128,11 +131,12 @@ export function createMirrors(options: MirrorsOptions): MirrorThreads {
       return transform !== undefined && copy.kind === 'failed' ? { copy } : { ...inspected, copy };
     } catch (error) {
       if (error === signal.reason) throw error;
-      const searchError = transform?.addsSearch === true ? errorOfSearch(error) : undefined;
-      if (searchError !== undefined) return unusable(searchError);
       // Before the mirror has answered, a failure is the mirror's; between that and the copying, the archive's.
-      const { isOpen, inspected } = reached;
-      if (isOpen && inspected === undefined) throw error;
+      const { stage, inspected } = reached;
+      const limit =
+        stage !== undefined && transform?.addsSearch === true ? limitOfSearch(stage, error) : undefined;
+      if (limit !== undefined) throw tooLargeForSearch(limit, error);
+      if (stage !== undefined && inspected === undefined) throw error;
       const failed = unusable(endOfMirror(error, address));
       return transform === undefined ? { ...inspected, ...failed } : failed;
     }
@@ -190,16 +194,18 @@ function stepsOf(repair: string): Transform | UnusableMirror {
   return unusable(new PublishableError<MirrorErrorCode>('WorkFailed', why, { kind: 'retry' }));
 }
 
-/** @returns `undefined` where the search did not fail for its size */
-function errorOfSearch(cause: unknown): MirrorError | undefined {
-  if (!(cause instanceof PublishableError)) return undefined;
-  const why =
-    cause.code === 'SearchTooLarge'
-      ? 'The pages of this site have too many different words for a search. Remove spec.transform.search, or publish fewer or shorter pages.'
-      : taskErrorCode(cause.cause) === 'TaskOutOfMemory'
-        ? `The search of this site needs more than ${searchLimits.maxOldGenerationSizeMb} MB of memory while it is made. Remove spec.transform.search, and let servers make it with --search.`
-        : undefined;
-  return why === undefined ? undefined : new PublishableError('WorkFailed', why, { kind: 'retry', cause });
+/** What a limit of the search ended. @returns `undefined` where no limit did */
+function limitOfSearch(stage: CopyStage, error: unknown): string | undefined {
+  if (!(error instanceof PublishableError)) return undefined;
+  if (error.code === 'SearchTooLarge') return 'its pages have too many different words';
+  if (taskErrorCode(error.cause) !== 'TaskOutOfMemory') return undefined;
+  return `its ${stageNames[stage]} needs more than ${searchLimits.maxOldGenerationSizeMb} MB of memory`;
+}
+
+/** Another download of the same archive would end the same way, so it is refused like other content. */
+function tooLargeForSearch(why: string, cause: unknown): PublishableError {
+  const message = `the site is too large for spec.transform.search: ${why}; remove the field, and let servers make the search with --search`;
+  return new PublishableError('TooLargeForSearch', message, { kind: 'refused', cause });
 }
 
 /** @throws what says nothing about the mirror, such as a defect */

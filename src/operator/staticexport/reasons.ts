@@ -20,7 +20,8 @@ export const reconcilingReasons = {
   StartUnconfirmed:
     'The export API has not confirmed the start. The next attempt has the same Idempotency-Key.',
   Exporting: 'The export job is running.',
-  Inspecting: 'The export is complete. Its archive is being inspected, or waits for a free slot.',
+  Inspecting:
+    'The export is complete. Its archive is being inspected, or waits for a free slot or for the end of another search.',
   BackingOff: 'Waiting before the next retry.',
   ExportApiUnreachable:
     'The export API does not answer as it should. Check its address and the network path to it.',
@@ -136,7 +137,8 @@ export const mirrorReasons = {
   Copied: 'The published bundle is in the mirror.',
   RetentionFailed:
     'The published bundle is in the mirror, and old copies cannot be removed. Follow the message.',
-  Copying: 'The bundle is being copied to the mirror, or waits for a free slot.',
+  Copying:
+    'The bundle is being copied to the mirror, or waits for a free slot or for the end of another search.',
   NotPublished: 'Nothing is published yet.',
   Lost: 'The copy of the published bundle is no longer in the mirror. It is copied again while a link can be obtained.',
   Denied: 'The mirror refused the credentials of spec.mirror, or they lack a permission. Follow the message.',

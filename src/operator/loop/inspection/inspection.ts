@@ -6,6 +6,7 @@
 // one link request, when a slot is free.
 
 import { bundleErrorKind } from '#bundle/bundle-error.ts';
+import { makesSearch } from '#bundle/transform.ts';
 import { isWorthInspecting } from '#operator/reconcile/link-timing.ts';
 import { isOfOtherRules, mirrorPlaceName } from '#operator/reconcile/mirror.ts';
 import type { Observation } from '#operator/reconcile/observation.ts';
@@ -139,9 +140,12 @@ async function beginInspection(
   if (place?.kind === 'failed' && isNeeded) return { kind: 'uncopied', failure: place.failure };
   const work = memory.candidates.get(id);
   if (work === undefined) return undefined;
-  const read = readerOf(work, source, place, observation, context);
-  const hasRoom = memory.slots.hasRoom(id);
-  const inspection = startInspection(id, { ...work, rules: rulesOf(source, observation) }, read, context);
+  const reading: Reading = {
+    read: readerOf(work, source, place, observation, context),
+    makesSearch: from === 'link' && subject.repair !== undefined && makesSearch(subject.repair),
+  };
+  const hasRoom = memory.slots.hasRoom(id, reading.makesSearch);
+  const inspection = startInspection(id, { ...work, rules: rulesOf(source, observation) }, reading, context);
   let hasWaited = false;
   void inspection.then(() => {
     // True also if it never began. The caller that stopped it needs no wake-up.
@@ -158,11 +162,11 @@ async function beginInspection(
 function startInspection(
   id: string,
   work: CandidateWork,
-  read: Reader,
+  reading: Reading,
   context: ActionContext,
 ): Promise<InspectionOutcome | undefined> {
   const { candidates } = context.memory;
-  const noted = inspectWhenValid(id, work, read, context).then((done) => {
+  const noted = inspectWhenValid(id, work, reading, context).then((done) => {
     const now = candidates.get(id);
     if (now?.inspection === noted) candidates.set(id, { ...now, done });
     return done;
@@ -178,12 +182,12 @@ const longestEarlyMs = 15 * 60_000;
 async function inspectWhenValid(
   id: string,
   work: CandidateWork,
-  read: Reader,
+  reading: Reading,
   context: ActionContext,
 ): Promise<InspectionOutcome | undefined> {
   const stopped = AbortSignal.any([context.memory.signal, work.stop.signal]);
   for (let waitedMs = 0; ; ) {
-    const done = await inspectInSlot(id, work, read, context);
+    const done = await inspectInSlot(id, work, reading, context);
     const isEarly = done?.kind === 'failed' && done.failure.kind === 'early-link';
     const { retryAfterMs = longestEarlyMs } = isEarly ? done.failure : {};
     waitedMs += retryAfterMs;
@@ -196,18 +200,18 @@ async function inspectWhenValid(
 async function inspectInSlot(
   id: string,
   work: CandidateWork,
-  read: Reader,
+  reading: Reading,
   context: ActionContext,
 ): Promise<InspectionOutcome | undefined> {
   const { memory, clock, settings } = context;
   const { link } = work;
   const { slots } = memory;
   const stopped = AbortSignal.any([memory.signal, work.stop.signal]);
-  const hasQueued = !slots.hasRoom(id);
-  const slot = await slots.take(id, stopped).catch(() => undefined);
+  const hasQueued = !slots.hasRoom(id, reading.makesSearch);
+  const slot = await slots.take(id, stopped, reading.makesSearch).catch(() => undefined);
   if (slot === undefined) return undefined;
   const isLate = link !== undefined && !isWorthInspecting(link, wholeSecond(clock.now()));
-  const outcome = isLate ? undefined : await readWithin(read, stopped, context);
+  const outcome = isLate ? undefined : await readWithin(reading.read, stopped, context);
   // Links also expire earlier than they claim. A link that expired in the queue says nothing against the archive.
   const hasExpired = hasQueued && outcome?.kind === 'failed' && outcome.failure.kind === 'expired-link';
   if (stopped.aborted || link === undefined || !(isLate || hasExpired)) {
@@ -215,7 +219,7 @@ async function inspectInSlot(
     return outcome;
   }
   const grace = clock.deadline(callsToFreshLink * settings.requestTimeoutMs, memory.signal);
-  slots.keep(id, slot, grace);
+  slots.keep(id, slot, grace, reading.makesSearch);
   const expiresAt = Math.min(link.expiresAt, wholeSecond(clock.now()));
   memory.candidates.set(id, { ...work, link: { ...link, expiresAt } });
   return undefined;
@@ -223,6 +227,11 @@ async function inspectInSlot(
 
 /** @throws {PublishableError} of the archive */
 type Reader = (signal: AbortSignal) => Promise<InspectionOutcome>;
+
+interface Reading {
+  readonly read: Reader;
+  readonly makesSearch: boolean;
+}
 
 /** What the inspection reads, and whether it copies. */
 function readerOf(

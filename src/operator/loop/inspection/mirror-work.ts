@@ -2,6 +2,7 @@
 // reconcile begins the work, and its end requests the reconcile that takes the outcome. A process that stops loses it.
 // Invariant: a resource has at most one such work, and an outcome counts for the copy that was asked for only.
 
+import { makesSearch } from '#bundle/transform.ts';
 import {
   copyLink,
   expiredDigests,
@@ -66,7 +67,7 @@ export async function workOnMirror(
   const link = copyLink(observation) === 'published' ? published : known?.link;
   begin(
     metadata,
-    { name, link, isHeavy: work === 'copy' },
+    { name, link, isHeavy: work === 'copy', hasSearch: makesSearch(active.repair ?? '') },
     (stopped) => run(task, found.place, link, observation, context, stopped),
     context,
   );
@@ -104,7 +105,12 @@ function resultOf(done: MirrorOutcome, { output }: Observation): ActionResult {
 
 function begin(
   key: ObjectKey,
-  { name, link, isHeavy }: Pick<MirrorWork, 'name' | 'link'> & { readonly isHeavy: boolean },
+  {
+    name,
+    link,
+    isHeavy,
+    hasSearch,
+  }: Pick<MirrorWork, 'name' | 'link'> & { readonly isHeavy: boolean; readonly hasSearch: boolean },
   run: (stopped: AbortSignal) => Promise<MirrorOutcome>,
   { memory, clock, settings, wake }: ActionContext,
 ): void {
@@ -116,7 +122,7 @@ function begin(
   // Looks have a queue of their own; only a copy needs the memory and the disk of an inspection.
   const inSlot = async (): Promise<MirrorOutcome | undefined> => {
     if (!isHeavy) return run(clock.deadline(settings.inspectTimeoutMs, stopped));
-    const slot = await memory.slots.take(`${id} mirror`, stopped).catch(() => undefined);
+    const slot = await memory.slots.take(`${id} mirror`, stopped, hasSearch).catch(() => undefined);
     if (slot === undefined) return undefined;
     try {
       return await run(clock.deadline(settings.inspectTimeoutMs, stopped));

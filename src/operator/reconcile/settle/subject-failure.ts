@@ -1,7 +1,8 @@
 // What a failure of a complete export changes, before its archive is judged: no link for it, or an archive that is refused. Pure.
 // Invariant: a failure to obtain a link says nothing about the archive.
 
-import type { Failure, Status } from '#operator/staticexport/status-schema.ts';
+import type { Failure, JobStatus, Status } from '#operator/staticexport/status-schema.ts';
+import { revisionOfSteps } from '#operator/staticexport/wanted-transform.ts';
 import { formatInstant } from '#platform/wire/instant.ts';
 import { printable } from '#platform/wire/printable-text.ts';
 import { callPolicies, goneRetryMs, inspectionAttempts } from '../failure-policy.ts';
@@ -47,6 +48,15 @@ export function subjectLinkFailed(observation: Observation, subject: Subject, fa
   return job?.cause === 'JobLost' ? exportFailed(observation, lost, 'JobLost') : lost;
 }
 
+/** Of which the archive was rejected: under other steps it may be accepted. */
+const stepsOf = (
+  { repair }: Subject,
+  { stepRevisions }: Observation,
+): Pick<JobStatus, 'repair' | 'repairRevision'> => ({
+  repair,
+  repairRevision: repair && revisionOfSteps(repair, stepRevisions),
+});
+
 /** The inspection failed: the archive is fetched again with a new link, or rejected for good. */
 export function inspectFailed(
   observation: Observation,
@@ -77,7 +87,7 @@ export function inspectFailed(
   }
   const rejected: Status = {
     ...status,
-    job: { ...job, verdict: 'BundleRejected', message },
+    job: { ...job, ...stepsOf(subject, observation), verdict: 'BundleRejected', message },
     failures: { ...status.failures, poll: undefined },
   };
   return exportFailed(observation, rejected, 'BundleRejected');

@@ -6,7 +6,7 @@ import { BroadcastChannel } from 'node:worker_threads';
 import type { CopyReport, MirrorTask } from '#mirror/task/mirror-task.ts';
 import { type SendReport, serveTasks } from '#platform/runtime/task.ts';
 import { PublishableError } from '#platform/wire/publishable-error.ts';
-import { hangChannel, searchChannel } from './hang-channel.ts';
+import { hangChannel } from './hang-channel.ts';
 
 const inspected = { digest: 'a'.repeat(64), pages: 3, sizeBytes: 9, notes: [] };
 const failure = { code: 'Denied', message: 'No.', retryAfterMs: 7000 };
@@ -23,13 +23,7 @@ serveTasks(async (task: MirrorTask, report: SendReport<CopyReport>): Promise<unk
   if (task.task === 'verify-copy') return inspected;
   const [moment, what] = task.versionStamp.split(' ');
   if (moment !== 'opening') await report({ stage: 'inspecting' });
-  if (moment === 'searching') {
-    const channel = new BroadcastChannel(searchChannel);
-    channel.postMessage(`${what} asks`);
-    await report({ stage: 'searching' });
-    channel.postMessage(`${what} begins`);
-    channel.close();
-  }
+  if (moment === 'searching') await report({ stage: 'searching' });
   if (moment === 'copying') await report({ stage: 'copying', inspected });
   if (what === 'exit') process.exit(1);
   if (what === 'hang') await hang();

@@ -16,7 +16,7 @@ import { systemRandom } from '#platform/runtime/random.ts';
 import { PublishableError } from '#platform/wire/publishable-error.ts';
 import { requireLink } from '../../../support/storage-server.ts';
 import { failsWith } from '../../mirror/bundle-parts.ts';
-import { hangChannel, searchChannel } from './hang-channel.ts';
+import { hangChannel } from './hang-channel.ts';
 
 const never = new AbortController().signal;
 const folder = mkdtempSync(join(tmpdir(), 'mirrors-'));
@@ -102,50 +102,22 @@ test('with a repair, what is not copied was not inspected, for both policies', a
   assert.deepEqual(plain, []);
 });
 
-test('a search that takes too much memory ends its copy, with the remedy', async () => {
-  const ends = {
-    grow: /needs more than 256 MB of memory .* Remove spec\.transform\.search, and /,
-    fill: /too many different words for a search\. Remove spec\.transform\.search, or publish fewer /,
-  };
-  for (const [end, message] of Object.entries(ends)) {
-    const { copy, ...rest } = await open().copy(
-      link,
-      order(`inspecting ${end}`, { repair: 'search' }),
-      never,
-    );
-    assert.ok(copy.kind === 'failed');
-    assert.equal(copy.failure.code, 'WorkFailed');
-    assert.match(copy.failure.message, message);
-    assert.deepEqual(rest, {});
-  }
-});
-
-test('a search waits for the end of another one, also of one that is stopped', async (t) => {
-  const mirrors = open();
-  const events: unknown[] = [];
-  let heard = Promise.withResolvers<void>();
-  const channel = new BroadcastChannel(searchChannel);
-  t.after(() => channel.close());
-  channel.onmessage = ({ data }: { readonly data: unknown }) => {
-    events.push(data);
-    heard.resolve();
-  };
-  const until = async (event: string): Promise<void> => {
-    for (; !events.includes(event); await heard.promise) heard = Promise.withResolvers();
-  };
-  const stop = new AbortController();
-  const first = mirrors.copy(link, order('searching hang', { repair: 'search' }), stop.signal);
-  await until('hang begins');
-  const second = mirrors.copy(link, order('searching done', { repair: 'search' }), never);
-  await until('done asks');
-  // A second search that does not wait begins meanwhile.
-  await mirrors.verify(place, 'r', digest, never);
-  events.push('first stopped');
-  stop.abort(new Error('stopped'));
-  await assert.rejects(first, /stopped/);
-  assert.equal((await second).copy.kind, 'copied');
-  assert.deepEqual(events, ['hang asks', 'hang begins', 'done asks', 'first stopped', 'done begins']);
-});
+for (const [moment, limit] of [
+  ['inspecting grow', 'its inspection needs more than 256 MB of memory'],
+  ['searching grow', 'its search needs more than 256 MB of memory'],
+  ['searching fill', 'its pages have too many different words'],
+  ['copying grow', 'its copy needs more than 256 MB of memory'],
+] as const) {
+  test(`a site that is too large for its search (${moment}) is refused, with the remedy`, async () => {
+    const copying = open().copy(link, order(moment, { repair: 'search' }), never);
+    await assert.rejects(copying, (error) => {
+      assert.ok(error instanceof PublishableError);
+      assert.deepEqual([error.code, error.kind], ['TooLargeForSearch', 'refused']);
+      assert.match(error.message, new RegExp(`: ${limit}; remove the field, `));
+      return true;
+    });
+  });
+}
 
 test('a repair by a rule that this operator does not know is named, and starts no thread', async () => {
   const { copy } = await open().copy(link, order('copying exit', { repair: 'sitemap footnotes' }), never);

@@ -3,7 +3,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { InspectionSlots, type Slot } from '#operator/loop/inspection/inspection-slots.ts';
+import type { Slot } from '#operator/loop/inspection/fair-slots.ts';
+import { InspectionSlots } from '#operator/loop/inspection/inspection-slots.ts';
+import { mirrorSpec } from '../../../../simulation/fake-mirror.ts';
 import { resource, Simulation } from '../../../../simulation/simulation.ts';
 import { virtualClock } from '../../../../support/virtual-clock.ts';
 
@@ -21,16 +23,16 @@ class OwnPlaces extends InspectionSlots {
     this.#name = name;
   }
 
-  override hasRoom(id: string): boolean {
-    return this.#shared.hasRoom(`${this.#name} ${id}`);
+  override hasRoom(id: string, makesSearch: boolean): boolean {
+    return this.#shared.hasRoom(`${this.#name} ${id}`, makesSearch);
   }
 
-  override take(id: string, signal: AbortSignal): Promise<Slot> {
-    return this.#shared.take(`${this.#name} ${id}`, signal);
+  override take(id: string, signal: AbortSignal, makesSearch: boolean): Promise<Slot> {
+    return this.#shared.take(`${this.#name} ${id}`, signal, makesSearch);
   }
 
-  override keep(id: string, place: Slot, end: AbortSignal): void {
-    this.#shared.keep(`${this.#name} ${id}`, place, end);
+  override keep(id: string, place: Slot, end: AbortSignal, makesSearch: boolean): void {
+    this.#shared.keep(`${this.#name} ${id}`, place, end, makesSearch);
   }
 
   override giveUp(id: string): void {
@@ -256,4 +258,38 @@ test('after an outage longer than every link in the queue all are published, wit
     assert.ok(more <= 2, `${more} issues after the outage`);
   }
   assert.equal(before.length, 20);
+});
+
+test('an archive that waits for another search has its whole time afterwards, and is downloaded once', async () => {
+  const places = new InspectionSlots(2);
+  const other = await places.take('other/site', new AbortController().signal, true);
+  const simulation = new Simulation({
+    spec: { mirror: mirrorSpec, transform: { search: 'Enabled' } },
+    bend: (context) => ({ ...context, memory: { ...context.memory, slots: places } }),
+  });
+  simulation.vendor.linkLifetimeMs = 60 * minuteMs;
+  simulation.vendor.readMs = 9 * minuteMs;
+  await simulation.until(() => places.waiting === 1);
+  await simulation.run(20 * minuteMs);
+  assert.deepEqual([simulation.mirror.calls, places.taken, places.waiting], [[], 1, 1]);
+  assert.equal(simulation.status().failures, undefined);
+  other.release();
+  await simulation.until(() => simulation.condition('Ready') === 'True/Published', 15 * minuteMs);
+  assert.deepEqual([simulation.mirror.calls, places.taken], [['copy'], 0]);
+});
+
+test('a link that expires while another search is made costs one more link request', async () => {
+  const places = new InspectionSlots(2);
+  const other = await places.take('other/site', new AbortController().signal, true);
+  const simulation = new Simulation({
+    spec: { mirror: mirrorSpec, transform: { search: 'Enabled' } },
+    bend: (context) => ({ ...context, memory: { ...context.memory, slots: places } }),
+  });
+  simulation.vendor.linkLifetimeMs = 5 * minuteMs;
+  await simulation.until(() => places.waiting === 1);
+  await simulation.run(20 * minuteMs);
+  assert.equal(simulation.callsOf('issue'), 1);
+  other.release();
+  await simulation.until(() => simulation.condition('Ready') === 'True/Published', 15 * minuteMs);
+  assert.equal(simulation.callsOf('issue'), 2);
 });

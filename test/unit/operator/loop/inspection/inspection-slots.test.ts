@@ -3,7 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { InspectionSlots, type Slot } from '#operator/loop/inspection/inspection-slots.ts';
+import type { Slot } from '#operator/loop/inspection/fair-slots.ts';
+import { InspectionSlots } from '#operator/loop/inspection/inspection-slots.ts';
 import * as fc from '../../../../support/properties.ts';
 import { settle } from '../../../../support/virtual-clock.ts';
 
@@ -12,8 +13,14 @@ const never = new AbortController().signal;
 const namespaceOf = (id: string): string => id.split('/')[0] ?? '';
 
 /** Takes a slot for the id, and records when it was given. */
-function ask(places: InspectionSlots, id: string, served: string[], signal = never): Promise<Slot> {
-  const place = places.take(id, signal);
+function ask(
+  places: InspectionSlots,
+  id: string,
+  served: string[],
+  signal = never,
+  makesSearch = false,
+): Promise<Slot> {
+  const place = places.take(id, signal, makesSearch);
   place.then(
     () => served.push(id),
     () => {},
@@ -176,6 +183,59 @@ test('a kept slot counts for its namespace', async () => {
   places.giveUp('a/1');
   await settle();
   assert.deepEqual(served, ['a/1', 'a/2']);
+});
+
+test('one search is made at a time, and one that waits holds no slot', async () => {
+  const places = new InspectionSlots(3);
+  const served: string[] = [];
+  const [first] = ['a/1', 'a/2', 'b/1', 'c/1'].map((id) => ask(places, id, served, never, true));
+  await settle();
+  assert.deepEqual([served, places.taken, places.waiting], [['a/1'], 1, 3]);
+  assert.deepEqual([places.hasRoom('d/1', true), places.hasRoom('d/1')], [false, true]);
+  await ask(places, 'd/1', served);
+  (await first)?.release();
+  await settle();
+  assert.deepEqual([served, places.taken], [['a/1', 'd/1', 'a/2'], 2]);
+});
+
+test('namespaces alternate in making searches', async () => {
+  const places = new InspectionSlots(2);
+  const served: string[] = [];
+  const ids = ['a/1', 'a/2', 'a/3', 'b/1'];
+  const asked = ids.map((id) => ask(places, id, served, never, true));
+  for (const _id of ids) {
+    await settle();
+    (await asked[ids.indexOf(served.at(-1) ?? '')])?.release();
+  }
+  assert.deepEqual(served, ['a/1', 'a/2', 'b/1', 'a/3']);
+  assert.deepEqual([places.taken, places.waiting], [0, 0]);
+});
+
+test('a search that is stopped while it waits for a slot lets another search go on', async () => {
+  const places = new InspectionSlots(1);
+  const served: string[] = [];
+  const slot = await ask(places, 'a/1', served);
+  const stop = new AbortController();
+  const stopped = ask(places, 'b/1', served, stop.signal, true);
+  void ask(places, 'c/1', served, never, true);
+  await settle();
+  stop.abort(new Error('not wanted any more'));
+  await assert.rejects(stopped, /not wanted any more/);
+  slot.release();
+  await settle();
+  assert.deepEqual([served, places.taken, places.waiting], [['a/1', 'c/1'], 1, 0]);
+});
+
+test('a slot that is kept for a search is for a search only', async () => {
+  const places = new InspectionSlots(2);
+  const served: string[] = [];
+  places.keep('a/1', await ask(places, 'a/1', served, never, true), never, true);
+  void ask(places, 'b/1', served, never, true);
+  await settle();
+  assert.deepEqual([served, places.hasRoom('a/1', true)], [['a/1'], true]);
+  await ask(places, 'a/1', served);
+  await settle();
+  assert.deepEqual([served, places.taken], [['a/1', 'a/1', 'b/1'], 2]);
 });
 
 test('property: slots are never exceeded, no permitted archive waits, and all are served in order', () => {

@@ -31,6 +31,7 @@ interface Environment {
   work(work: 'look' | 'copy', observation: Observation, published?: PublishedLink): Promise<ActionResult>;
 }
 
+const never = new AbortController().signal;
 const id = resourceId(resource);
 const inspection = { digest: active.digest, pages: 20, sizeBytes: 1000 };
 const isCopied: Mirrors['copy'] = async () => ({ ...inspection, copy: { kind: 'copied', ref } });
@@ -225,6 +226,21 @@ test('a copy waits for a slot of the inspections, and a look does not', async ()
   await work('look', copied);
   assert.equal(looks.length, 1);
   taken.release();
+});
+
+test('a copy that waits for another search has its whole time afterwards, and holds no slot meanwhile', async () => {
+  const { memory, clock, copies, work } = openEnvironment({ copy: () => new Promise(() => {}) });
+  const { slots } = memory;
+  const other = await slots.take('other/site', never, true);
+  const searching = { ...uncopied.status, active: { ...active, repair: 'sitemap search' } };
+  await work('copy', withStatus(uncopied, searching), published);
+  await clock.pass(20 * 60_000);
+  assert.deepEqual([copies.length, slots.taken, slots.waiting], [0, 1, 1]);
+  other.release();
+  await clock.pass(599_000);
+  assert.equal(copies[0]?.[2].aborted, false);
+  await clock.pass(1000);
+  assert.equal(copies[0]?.[2].aborted, true);
 });
 
 test('a place that may not be used fails at once, and begins nothing', async () => {

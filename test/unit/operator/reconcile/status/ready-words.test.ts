@@ -93,7 +93,7 @@ const rows: Readonly<Record<string, readonly [Observation, RegExp]>> = {
   ],
   'an archive under inspection is named by its job': [
     withStatus(fresh, { job: { ...failed, verdict: undefined } }),
-    /archive is being inspected, or waits for a free slot\. Job se_2 at api\.example\.com\.$/,
+    /archive is being inspected, or waits for a free slot or for the end of another search\. Job se_2 at api\.example\.com\.$/,
   ],
   'a running job is named': [
     withStatus(fresh, { job: { id: 'se_2', inputHash, startTime: at(-10) } }),

@@ -201,7 +201,7 @@ const oddFiles: ReadonlyMap<string, string> = new Map([
 
 function localError(error: unknown): unknown {
   if (!(error instanceof PublishableError)) return error;
-  if (error.code === 'LinkExpired') return unreadable(error);
+  if (error.code === 'FileUnreadable') return unreadable(error);
   const message = oddFiles.get(error.code);
   return message === undefined
     ? error

@@ -46,7 +46,7 @@ try {
   const isIncomplete = error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND';
   if (!isIncomplete) throw error;
   process.stderr.write(
-    'tap-static-export: the folder static-export beside the program is missing or incomplete. Copy the whole package, or install it again.\n',
+    'tap-static-export: the folder static-export next to the program is missing or incomplete. Copy the whole package, or install it again.\n',
   );
   process.exitCode = 2;
 }

@@ -63,6 +63,8 @@ const hiddenName = (text: string): string => {
   return name;
 };
 
+const defaultMcpRate = 600;
+
 export const bundleServerFlags = {
   bundleFile: path.optional('Mounted bundle.json that names the bundle to serve; read at every poll'),
   bundleUrl: link.optional(
@@ -162,7 +164,10 @@ export const bundleServerFlags = {
   mcpTokenFile: path.optional(
     'File with the token that agents must send as a bearer, one a line; read again while the server runs',
   ),
-  mcpRate: positiveCount.withDefault('600', 'Calls of agents in a minute; a sixth of them at once'),
+  mcpRate: positiveCount.withDefault(
+    `${defaultMcpRate}`,
+    'Calls of agents in a minute; a sixth of them at once',
+  ),
   accessLog: toggle('Log every request of the site port, without its query'),
   fastPath: oneOf(['true', 'false']).withDefault(
     'true',
@@ -212,7 +217,8 @@ export const bundleServer: ProgramDescription<typeof bundleServerFlags> = {
     'bundle-server --bundle-ref oci://registry.example.com/docs@sha256:… \\\n    --digest … --store /var/lib/site',
     'BUNDLE_SERVER_BUNDLE_URL=file:///srv/export.tar.gz \\\n    bundle-server --version v7 --store /var/lib/site',
   ],
-  check: ({ bundleFile, bundleUrl, bundleRef, digest, version, listen, adminListen }) => {
+  check: (flags) => {
+    const { bundleFile, bundleUrl, bundleRef, digest, version, listen, adminListen } = flags;
     const named = [bundleFile, bundleUrl, bundleRef].filter((value) => value !== undefined).length;
     if (named === 0) {
       return 'nothing to serve: set --bundle-file (a mounted bundle.json), --bundle-url (a link) or --bundle-ref (a copy in a mirror)';
@@ -227,6 +233,17 @@ export const bundleServer: ProgramDescription<typeof bundleServerFlags> = {
     if (listen.port !== 0 && listen.port === adminListen.port && listen.host === adminListen.host) {
       return '--listen and --admin-listen are the same address: set different ones';
     }
-    return undefined;
+    return flags.mcp ? undefined : unusedAgentFlag(flags);
   },
 };
+
+/** An operator who sets a token expects that agents are answered, and only with it. */
+function unusedAgentFlag({ mcpHosts, mcpTokenFile, mcpRate }: BundleServerFlags): string | undefined {
+  const given = [
+    ...(mcpTokenFile === undefined ? [] : ['--mcp-token-file']),
+    ...(mcpHosts.length === 0 ? [] : ['--mcp-hosts']),
+    ...(mcpRate === defaultMcpRate ? [] : ['--mcp-rate']),
+  ];
+  const [one] = given;
+  return one === undefined ? undefined : `${one} changes nothing without --mcp: add --mcp, or remove ${one}`;
+}

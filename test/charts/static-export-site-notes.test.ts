@@ -34,6 +34,18 @@ test('the notes warn of an image that no registry has, until a repository or a r
     assert.doesNotMatch(await notesOf(chart, { values: { ...values, export: exported } }), /no registry/);
 });
 
+test('the notes warn of an HTTPRoute whose names agents may not use', async () => {
+  const httpRoute = { enabled: true, parentRefs: [{ name: 'gateway' }] };
+  const notes = (route: object, hosts: readonly string[]): Promise<string> => {
+    const server = { mcp: { enabled: true, hosts } };
+    return notesOf(chart, { values: { staticExport: link, httpRoute: route, server } });
+  };
+  const warning = /servers refuse agents under these names \(403\)[\s\S]*server\.mcp\.hosts/;
+  assert.match(await notes(httpRoute, []), warning);
+  assert.doesNotMatch(await notes(httpRoute, ['docs.example.com']), warning);
+  assert.doesNotMatch(await notes({ ...httpRoute, hostnames: ['docs.example.com'] }, []), warning);
+});
+
 test('the notes warn of archives that are published without inspection', async () => {
   const values = { export: { ...exported, promotion: { inspect: 'Never' } } };
   assert.match(await notesOf(chart, { values }), /published without inspection[\s\S]*server\.maxBundleSize/);

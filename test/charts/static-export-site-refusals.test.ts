@@ -74,6 +74,8 @@ const refused: readonly ValueRow[] = [
     a claim that nobody mounts | staticExport: $link, persistence: {existingClaim: shared} | persistence\.existingClaim needs persistence\.enabled
     an Ingress without hosts | staticExport: $link, ingress: {enabled: true} | needs ingress\.hosts
     an HTTPRoute without Gateway | staticExport: $link, httpRoute: {enabled: true} | needs httpRoute\.parentRefs
+    a token without agents | staticExport: $link, server: {mcp: {tokenSecret: t}} | server\.mcp\.tokenSecret needs server\.mcp\.enabled=true
+    names without agents | staticExport: $link, server: {mcp: {hosts: [a.example]}} | server\.mcp\.hosts needs server\.mcp\.enabled=true
     two places for authorities | staticExport: $link, server: {extraCa: {configMap: a, secret: b}}
       | server\.extraCa\.configMap and server\.extraCa\.secret exclude
     a label of the pods that selectors go by | staticExport: $link, server: {podLabels: {app.kubernetes.io/component: web}}

@@ -499,12 +499,23 @@ const readers: Readonly<Record<string, Reader>> = {
   },
   'a text that is redacted': {
     read: createTextRedaction({ kinds: redactionKinds, key: 'k' }),
-    openings: ['', '-----BEGIN PRIVATE KEY-----', 'eyJ', 'Bearer ', 'sk-', 'a@', '1.1.1.', '::'],
+    openings: [
+      '',
+      '-----BEGIN PRIVATE KEY-----',
+      'eyJ',
+      'Bearer ',
+      'sk-',
+      'password=a',
+      'token: a',
+      'a@',
+      '1.1.1.',
+      '::',
+    ],
     most: 20_000,
   },
   'words of an export API': {
     read: (text) => readJobReport({ status: 'failed', error: text }, 'svc_topsecret'),
-    openings: ['', 'a@', '1.2.3.', '::', 'https://', 'https://a:', 'ghp_', '%41', 'key-'],
+    openings: ['', 'a@', '1.2.3.', '::', 'https://', 'https://a:', 'ghp_', '%41', 'key-', 'token=a'],
   },
   "a visitor's question": {
     read: (text) => [questionWords(text), shownQuestion(text)],

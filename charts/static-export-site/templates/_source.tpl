@@ -172,6 +172,13 @@
 {{- if and .Values.httpRoute.enabled (not .Values.httpRoute.parentRefs) -}}
 {{- fail "httpRoute.enabled needs httpRoute.parentRefs: the Gateways to attach to" -}}
 {{- end -}}
+{{- if not .Values.server.mcp.enabled -}}
+{{- range list "tokenSecret" "hosts" -}}
+{{- if get $.Values.server.mcp . -}}
+{{- fail (printf "server.mcp.%s needs server.mcp.enabled=true: without it, servers answer no agent. Set it, or remove server.mcp.%s" . .) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
 {{- if and .Values.service.nodePort (eq .Values.service.type "ClusterIP") -}}
 {{- fail "service.nodePort needs service.type=NodePort or LoadBalancer: a ClusterIP has no port on the nodes" -}}
 {{- end -}}

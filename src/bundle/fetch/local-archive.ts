@@ -5,7 +5,7 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { Link } from '#platform/wire/link.ts';
-import { PublishableError } from '#platform/wire/publishable-error.ts';
+import { PublishableError, publishableCode } from '#platform/wire/publishable-error.ts';
 import type { BundleLimits } from '../limits.ts';
 import { oddAnswer, refusal } from '../refusal.ts';
 
@@ -18,12 +18,13 @@ export interface LocalArchiveOptions {
 
 const chunkBytes = 1024 * 1024;
 
-/** @throws {PublishableError} `FileLink`, `ArchiveTooLarge`; expired-link if the file cannot be read; what `admit` throws */
+/** @throws {PublishableError} `FileLink`, `ArchiveTooLarge`, `FileUnreadable`, `FileIsFolder`; what `admit` throws */
 export async function* readLocalArchive(link: Link, options: LocalArchiveOptions): AsyncGenerator<Buffer> {
   if (!options.allowFileLinks) throw refusal('FileLink');
   try {
     const path = fileURLToPath(link.reveal());
     const found = await stat(path);
+    if (found.isDirectory()) throw folderRefusal();
     if (!found.isFile()) throw oddAnswer('UnknownArchiveType');
     await options.admit?.(found.size);
     let received = 0;
@@ -35,7 +36,16 @@ export async function* readLocalArchive(link: Link, options: LocalArchiveOptions
     }
   } catch (error) {
     if (error instanceof PublishableError) throw error;
-    const message = 'the file that the link names is not there or not readable';
-    throw new PublishableError('LinkExpired', message, { kind: 'wait', cause: error });
+    const message = `the file of the link does not exist or cannot be read (${publishableCode(error)}); check its path and its mount`;
+    throw new PublishableError('FileUnreadable', message, { kind: 'retry', cause: error });
   }
 }
+
+function folderRefusal(): PublishableError {
+  const message = 'the file of the link is a folder; name the archive in it, or pack the folder';
+  return new PublishableError('FileIsFolder', message, { kind: 'retry' });
+}
+
+/** What another reading of the disk may change: reading costs little, so a caller may poll. */
+export const isFileMissing = (error: unknown): boolean =>
+  error instanceof PublishableError && (error.code === 'FileUnreadable' || error.code === 'FileIsFolder');

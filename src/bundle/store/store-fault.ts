@@ -31,6 +31,14 @@ export function storeFault(cause: unknown, write?: FailedWrite): PublishableErro
       );
 }
 
+/** Names the path where a folder cannot be made: it was given, and holds no secret. @throws always */
+export function rethrowFolderFault(folder: string, cause: unknown): never {
+  const code = publishableCode(cause);
+  if (code !== 'ENOTDIR' && code !== 'EEXIST') throw cause;
+  const message = `the store ${folder} is a file or lies below a file (${code}), and must be a folder; name a folder with --store`;
+  throw new PublishableError(storeUnavailableCode, message, { kind: 'retry', cause });
+}
+
 /** Turns the disk's errors into BundleErrors. */
 export async function inStore<T>(work: Promise<T>): Promise<T> {
   try {

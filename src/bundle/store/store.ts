@@ -12,7 +12,7 @@ import { firstGood, type Search } from './good-copy.ts';
 import type { PendingCheck } from './pending-check.ts';
 import { checkBundle, ifReadable } from './store-check.ts';
 import { type StoreDisk, systemDisk } from './store-disk.ts';
-import { inStore, storeFault } from './store-fault.ts';
+import { inStore, rethrowFolderFault, storeFault } from './store-fault.ts';
 import {
   bundleFolder,
   bundlesFolder,
@@ -93,7 +93,9 @@ export async function openBundleStore(
     const index = await check(folder, digest);
     return index && { index, check: undefined };
   };
-  await inStore(disk.makeFolder(bundlesFolder(dir)));
+  await inStore(
+    disk.makeFolder(bundlesFolder(dir)).catch((error: unknown) => rethrowFolderFault(dir, error)),
+  );
   await inStore(removeLeftovers(dir, disk, options.onLeftover));
 
   const putAway = async (folder: string, digest: string): Promise<BadCopyOutcome> => {

@@ -206,7 +206,7 @@ const oddFiles: ReadonlyMap<string, string> = new Map([
 
 function localError(error: unknown, { maxArchiveSize, maxBundleSize }: SizeLimits): unknown {
   if (!(error instanceof PublishableError)) return error;
-  if (error.code === 'LinkExpired') return unreadable(error);
+  if (error.code === 'FileUnreadable') return unreadable(error);
   if (error.code === 'ArchiveTooLarge') return beyond(error, '--max-archive-size', maxArchiveSize);
   if (error.code === 'ContentTooLarge') return beyond(error, '--max-bundle-size', maxBundleSize);
   const message = oddFiles.get(error.code);

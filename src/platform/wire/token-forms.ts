@@ -102,6 +102,21 @@ const isNoWord = (text: string): boolean => text.length > 15 || !/^[A-Za-z]?[a-z
 const isNoName = (text: string): boolean =>
   hasDigit(text.slice(4)) || (/[a-z]/.test(text) && /[A-Z]/.test(text.slice(4)));
 
+/** Names of fields and parameters, as alternatives. */
+const linkSecrets = 'sig|signature|credential';
+const keyNames = 'api[-_]?key|access[-_]?key';
+const secretNames = 'token|password|passwd|passphrase|pwd|secret';
+
+/** Text after a field's name and a separator. A placeholder, such as `${TOKEN}` or `<token>`, is not a value. */
+function named(names: string, separator: string, characters: number): RegExp {
+  const after = `(?<=${boundary}(?:${names})(?:${separator}))`;
+  return new RegExp(String.raw`${after}(?![<{[(*]|\$[{(A-Z])[^\s&"'<>,;]{${characters},}`, 'gi');
+}
+
+/** A call or a member in a program's text is not a secret, such as `token=getToken()` or `password=form.password`. */
+const isNoCode = (text: string): boolean =>
+  hasDigit(text) || !/^[a-z_$][\w$]*(?:\(|(?:\.[a-z_$][\w$]*)+[)}.!?]{0,3}$)/i.test(text);
+
 /** In order: a private key, what has a known prefix, scheme or name, and long text in base64 that looks random. */
 export const tokenForms: readonly TokenForm[] = [
   {
@@ -125,10 +140,17 @@ export const tokenForms: readonly TokenForm[] = [
   },
   { pattern: /(?<=Bearer(?:\s|%20|\+|\\[nrt]))[\w.~+/=-]{8,}/gi, isToken: isNoWord },
   { pattern: /(?<=Basic(?:\s|%20|\+|\\[nrt]))[\w.~+/=-]{8,}/gi, isToken: isNoWord },
-  // By the name of a field or a parameter, and the password of a URL.
-  { pattern: /(?<=[?&;](?:sig|signature|access_token|api_key|apikey)=)[^\s&"'<>]{8,}/gi, isToken: always },
-  { pattern: /(?<=_authToken=|x-api-key:\s?|"auth":\s?")[^\s"',]{8,}/gi, isToken: always },
+  // The password of a URL, before its user could be read as the name of a field.
   { pattern: /(?<=:\/\/[^\s/:@]{1,64}:)[^\s/@]{3,200}(?=@)/g, isToken: always },
+  // By the name of a field or a parameter.
+  { pattern: named(linkSecrets, '=|%3d', 3), isToken: always },
+  { pattern: named(`${keyNames}|${secretNames}`, '=|%3d', 4), isToken: isNoCode },
+  { pattern: named('key', '=|%3d', 8), isToken: hasDigit },
+  {
+    pattern: named(`${linkSecrets}|${keyNames}|${secretNames}`, '["\']? ?(?:=|:)["\' ]{0,2}', 8),
+    isToken: hasDigit,
+  },
+  { pattern: /(?<=_authToken=|x-api-key:\s?|"auth":\s?")[^\s"',]{8,}/gi, isToken: always },
   // Azure's client secrets, and bots of Discord.
   { pattern: /[\w.~-]{3}\dQ~[\w.~-]{31,34}/g, isToken: always },
   {

@@ -40,10 +40,13 @@ export async function openAgents(
   serving: AgentServing,
   program: URL,
 ): Promise<Agents> {
-  const keep = (error: unknown): void => {
-    logger.warn({ error }, 'could not reload --mcp-token-file; keeping the tokens that were read before');
+  const report = (error: unknown, areTokensKept: boolean): void => {
+    const result = areTokensKept
+      ? 'keeping the tokens that were read before'
+      : 'refusing all calls until it holds a token';
+    logger.warn({ error }, `could not reload --mcp-token-file; ${result}`);
   };
-  const token = mcpTokenFile === undefined ? undefined : await openTokenFile(mcpTokenFile, clock, keep);
+  const token = mcpTokenFile === undefined ? undefined : await openTokenFile(mcpTokenFile, clock, report);
   const thread = createMcpThread({
     ...{ start: () => startMcpThread(program), store, cpuPercent: encodingCpu, clock, logger },
   });

@@ -113,12 +113,11 @@ async function replyTo(options: McpPortOptions, exchange: Exchange): Promise<Rep
     return callRefusal(400, 'A request names one host.', always);
   const own = findOwnHost(hosts, host);
   if (own === undefined) {
-    const remedy = 'Add the name to --mcp-hosts, or to server.mcp.hosts of the chart.';
-    return callRefusal(403, `This name is not one of the site's names for agents. ${remedy}`, always);
+    return callRefusal(403, `This name is not one of the site's names for agents. ${addName}`, always);
   }
   if (place !== 'endpoint') return cardReply(options, exchange, { own, host });
   if (!isOwnOrigin(hosts, headers.origin)) {
-    return callRefusal(403, "The origin of this call is not one of the site's names.", always);
+    return callRefusal(403, `The origin of this call is not one of the site's names. ${addName}`, always);
   }
   if (method !== 'POST') {
     return callRefusal(405, 'Calls are sent by POST; this server has no sessions and no streams.', always, [
@@ -143,7 +142,7 @@ async function replyToCall(
     ]);
   }
   const waitMs = rate.take();
-  if (waitMs !== undefined) return tryLater(429, 'Agents call this server too often.', always, waitMs);
+  if (waitMs !== undefined) return tryLater(429, tooOften(waitMs), always, waitMs);
   const body = await readBody(request, response);
   if (!('bytes' in body)) return callRefusal(body.status, body.sentence, always);
   const gone = new AbortController();
@@ -175,6 +174,10 @@ function versionOf(view: SiteView | undefined, digest: string): string | undefin
   const served = view === undefined ? [] : [view.active, ...view.previous];
   return served.find(({ bundle }) => bundle.digest === digest)?.version;
 }
+
+const addName = 'Add the name to --mcp-hosts, or to server.mcp.hosts of the chart.';
+const tooOften = (waitMs: number): string =>
+  `Agents call this server more often than --mcp-rate allows. Call again in ${Math.ceil(waitMs / 1000)} s, or raise server.mcp.callsPerMinute of the chart.`;
 
 const tryLater = (status: number, sentence: string, always: SiteHeaders, waitMs: number): Reply =>
   callRefusal(status, sentence, always, ['Retry-After', `${Math.ceil(waitMs / 1000)}`]);

@@ -15,15 +15,18 @@ export interface TokenCheck {
 const mostFileBytes = 16 * 1024;
 const mostTokens = 10;
 const readAgainMs = 5_000;
+const withdrawnCode = 'McpTokenMissing';
 
 /**
- * @param report receives an unusable file's error, once until the file is usable again; the tokens before it stay valid
+ * A file that is gone or empty withdraws all tokens. One that is damaged, or cannot be read for a moment, withdraws none.
+ *
+ * @param report receives an unusable file's error, once until the file is usable again, and whether the former tokens stay valid
  * @throws {PublishableError} at the start, where no earlier token is known
  */
 export async function openTokenFile(
   file: string,
   clock: Pick<Clock, 'monotonic'>,
-  report: (fault: unknown) => void,
+  report: (fault: unknown, areTokensKept: boolean) => void,
 ): Promise<TokenCheck> {
   let hashes = await readTokenHashes(file);
   let readAt = clock.monotonic();
@@ -37,7 +40,9 @@ export async function openTokenFile(
       reported = undefined;
     } catch (error) {
       const code = publishableCode(error);
-      if (code !== reported) report(error);
+      const isWithdrawn = code === withdrawnCode;
+      if (isWithdrawn) hashes = [];
+      if (code !== reported) report(error, !isWithdrawn);
       reported = code;
     }
   };
@@ -54,8 +59,9 @@ export async function openTokenFile(
 
 async function readTokenHashes(file: string): Promise<readonly Buffer[]> {
   const text = await readBounded(file, mostFileBytes).catch((cause: unknown) => {
-    const message = `--mcp-token-file cannot be read (${publishableCode(cause)}); check its path and permissions`;
-    throw new PublishableError('McpTokenUnreadable', message, { cause });
+    const code = publishableCode(cause);
+    const message = `--mcp-token-file cannot be read (${code}); check its path and permissions`;
+    throw new PublishableError(code === 'ENOENT' ? withdrawnCode : 'McpTokenUnreadable', message, { cause });
   });
   const tokens = (text ?? '')
     .split('\n')
@@ -63,7 +69,8 @@ async function readTokenHashes(file: string): Promise<readonly Buffer[]> {
     .filter((line) => line !== '');
   if (tokens.length === 0 || tokens.length > mostTokens || !tokens.every(isToken)) {
     const rule = `1 to ${mostTokens} lines, each of 16 to 4096 ASCII characters without a blank`;
-    throw new PublishableError('McpTokenInvalid', `--mcp-token-file must hold ${rule}; write a random token`);
+    const code = text !== undefined && tokens.length === 0 ? withdrawnCode : 'McpTokenInvalid';
+    throw new PublishableError(code, `--mcp-token-file must hold ${rule}; write a random token`);
   }
   return tokens.map(hashOf);
 }

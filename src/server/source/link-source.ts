@@ -5,6 +5,7 @@
 import { bundleErrorKind } from '#bundle/bundle-error.ts';
 import type { BundleIndex } from '#bundle/bundle-index.ts';
 import type { OnWritten } from '#bundle/bundle-task.ts';
+import { isFileMissing } from '#bundle/fetch/local-archive.ts';
 import { defaultLimits } from '#bundle/limits.ts';
 import { prepareInWorker } from '#bundle/prepare/preparation.ts';
 import type { ServedBundle } from '#bundle/published-bundle.ts';
@@ -124,12 +125,16 @@ async function untilWritten<Prepared extends { readonly digest: string }>(
   return Promise.race([prepared, offered.then((stored) => ({ stored, committed }))]);
 }
 
-type Limits = Pick<BundleServerFlags, 'maxArchiveSize' | 'maxBundleSize' | 'maxFileSize' | 'maxFiles'>;
+type Limits = Pick<BundleServerFlags, 'maxArchiveSize' | 'maxBundleSize' | 'maxFileSize' | 'maxFiles'> &
+  Partial<Pick<BundleServerFlags, 'bundleUrl'>>;
 
 /** @returns the error as it is, or the same one with the flag that would change it */
 export function nameFlag(error: unknown, limits: Limits): unknown {
   const flag = error instanceof PublishableError ? flagOf(error.code, limits) : undefined;
-  if (!(error instanceof PublishableError) || flag === undefined) return error;
+  if (!(error instanceof PublishableError)) return error;
+  if (isFileMissing(error) && limits.bundleUrl !== undefined)
+    return error.saying(error.message.replace('the file of the link', 'the file of --bundle-url'));
+  if (flag === undefined) return error;
   return error.saying(`${error.message} (${flag})`);
 }
 

@@ -24,8 +24,8 @@ export interface ContentName {
   readonly basePath?: string | undefined;
 }
 
-/** Why an attempt failed: as the error says, or because the store is full, which no link can change. */
-export type SourceFailureKind = BundleErrorKind | 'no-room';
+/** Why an attempt failed: as the error says, because the store is full, which no link can change, or without the file of a link. */
+export type SourceFailureKind = BundleErrorKind | 'no-room' | 'no-file';
 
 /** How the last attempt for one content failed. Dropped when the content is obtained, or other content is published. */
 export interface FailedAttempt {
@@ -177,6 +177,7 @@ const waitReasons = {
   'refused-link': 'link-refused',
   transient: 'backing-off',
   'no-room': 'store-full',
+  'no-file': 'backing-off',
   rejected: 'rejected',
 } as const;
 
@@ -216,6 +217,8 @@ export function noteSourceFailure(
     'early-link': 0,
     rejected: refusedRetryMs,
     'no-room': noRoomRetryMs,
+    // Its caller says how often a file is checked.
+    'no-file': 0,
   };
   return {
     identity: identityOf(published),

@@ -122,7 +122,8 @@ const reasons: Readonly<Record<SourceState, string>> = {
   'in-sync': 'the published bundle is served',
   'waiting-for-bundle-json':
     'no bundle.json found; write it to the path of --bundle-file (checked at every --poll-interval)',
-  'invalid-bundle-json': 'bundle.json is not valid; correct it (read at every --poll-interval)',
+  'invalid-bundle-json':
+    'bundle.json cannot be used; do what the last error says (read at every --poll-interval)',
   preparing: 'obtaining and verifying the published bundle, from the store, a peer, a mirror or its link',
   'waiting-for-link': 'link expired; waiting for a new one',
   'link-not-yet-valid':
@@ -131,8 +132,10 @@ const reasons: Readonly<Record<SourceState, string>> = {
     'the storage refuses a link that is not known to have expired; do what the last error says (retried after seconds, and later every minute)',
   'store-full':
     'the store has no room for the published bundle; free space or enlarge its volume (retried once there is room, at the latest at retryAt)',
-  'backing-off': 'could not obtain the published bundle; waiting before the next attempt',
-  rejected: 'the published archive was rejected; waiting for another one (this one is retried at intervals)',
+  'backing-off':
+    'could not obtain the published bundle; do what the last error says (the next attempt is at retryAt)',
+  rejected:
+    'the published archive was rejected; do what the last error says, or publish another one (this one is retried at intervals)',
 };
 
 /** Flags change with a restart only, so there is no other link or copy to wait for. */
@@ -142,7 +145,7 @@ const reasonsOfFlags: Readonly<Record<SourceKind, Readonly<Partial<Record<Source
     'waiting-for-link':
       'the link of --bundle-url expired; restart the server with a new one (this one is retried at intervals)',
     rejected:
-      'the archive of --bundle-url was rejected; correct it, or restart the server with another link (this one is retried at intervals)',
+      'the archive of --bundle-url was rejected; do what the last error says, or restart the server with another link (this one is retried at intervals)',
   },
   'bundle-ref': {
     rejected:

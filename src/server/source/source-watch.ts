@@ -4,6 +4,7 @@
 // retried; nothing here ends the process.
 
 import { bundleErrorKind } from '#bundle/bundle-error.ts';
+import { isFileMissing } from '#bundle/fetch/local-archive.ts';
 import type { ServedBundle } from '#bundle/published-bundle.ts';
 import type { Random } from '#platform/runtime/random.ts';
 import type { Link } from '#platform/wire/link.ts';
@@ -272,18 +273,22 @@ function obtain(
 }
 
 function noteFailure(
-  { clock, random, logger }: SourceWatchPorts,
+  { clock, random, logger, pollMs }: SourceWatchPorts,
   memory: Memory,
   published: ServedBundle,
   error: unknown,
 ): void {
-  const kind = isStoreFull(error) ? 'no-room' : bundleErrorKind(error);
+  const isMissing = isFileMissing(error);
+  const kind = isMissing ? 'no-file' : isStoreFull(error) ? 'no-room' : bundleErrorKind(error);
   const now = clock.now();
-  const wait = error instanceof PublishableError ? error : {};
+  const wait = isMissing ? { retryAfterMs: pollMs } : error instanceof PublishableError ? error : {};
   const fraction = random.fraction();
   memory.failed = noteSourceFailure(memory.failed, published, kind, clock.monotonic(), fraction, wait);
   const code = publishableCode(error);
   const message = publishableMessage(error);
+  const isRepeated = isMissing && memory.progress.lastError?.message === message;
   memory.progress = { ...memory.progress, lastError: { code, message, at: now } };
+  // A file is checked at every poll, which would fill the log.
+  if (isRepeated) return;
   logger.warn({ error, kind, version: published.version, attempts: memory.failed.count }, message);
 }

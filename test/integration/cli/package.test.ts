@@ -151,7 +151,7 @@ test('a file that was copied without its folder says what is missing', async () 
   assert.deepEqual([code, stdout], [2, '']);
   assert.match(
     stderr,
-    /^static-export: the folder static-export beside the program is missing or incomplete\. .*\n$/,
+    /^static-export: the folder static-export next to the program is missing or incomplete\. .*\n$/,
   );
 });
 

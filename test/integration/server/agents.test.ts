@@ -346,6 +346,7 @@ test('calls beyond the rate are 429 with Retry-After, and pages are answered mea
     const refused = await post();
     assert.equal(refused.status, 429);
     assert.match(refused.head, /\r\nRetry-After: \d+\r\n/);
+    assert.match(refused.body, /--mcp-rate allows\. Call again in \d+ s/);
     assert.equal((await fetch(`${served.site}/`)).status, 200);
   });
 });

@@ -54,6 +54,15 @@ const refused: readonly (readonly [readonly string[], RegExp])[] = [
   [['--store', '/s', '--bundle-ref', 'r'], /--bundle-ref and --digest go together/],
   [['--store', '/s', '--bundle-url', secret, '--digest', 'e'.repeat(64)], /go together/],
   [['--store', '/s', '--bundle-ref', 'r', '--digest', 'e'], /must be 64 hex digits/],
+  [
+    ['--store', '/s', '--bundle-file', 'f', '--mcp-token-file', 't'],
+    /--mcp-token-file .* without --mcp: add --mcp/,
+  ],
+  [
+    ['--store', '/s', '--bundle-file', 'f', '--mcp-hosts', 'a.example'],
+    /--mcp-hosts changes nothing without --mcp/,
+  ],
+  [['--store', '/s', '--bundle-file', 'f', '--mcp-rate', '60'], /--mcp-rate changes nothing without --mcp/],
   [['--bundle-file', 'f'], /--store \(or BUNDLE_SERVER_STORE\) is required/],
   [
     ['--store', '/s', '--bundle-url', 'feedc0de'],

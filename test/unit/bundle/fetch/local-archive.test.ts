@@ -44,14 +44,18 @@ test('a file link that is not allowed is refused without reading the file', asyn
   }
 });
 
-test('a missing file is a dead link, a folder is not an archive, and no error holds the path', async () => {
+test('a missing file and a folder have a code of their own, with the remedy and without the path', async () => {
   const isSilent = (kind: string, code: string) => (error: unknown) => {
     assert.ok(error instanceof PublishableError);
     assert.deepEqual([error.kind, error.code], [kind, code]);
     return !error.message.includes(folder);
   };
-  await assert.rejects(read(`${path}x`), isSilent('wait', 'LinkExpired'));
-  await assert.rejects(read(folder), isSilent('retry', 'UnknownArchiveType'));
+  await assert.rejects(read(`${path}x`), isSilent('retry', 'FileUnreadable'));
+  await assert.rejects(read(`${path}x`), {
+    message: 'the file of the link does not exist or cannot be read (ENOENT); check its path and its mount',
+  });
+  await assert.rejects(read(folder), isSilent('retry', 'FileIsFolder'));
+  await assert.rejects(read(folder), { message: /is a folder; name the archive in it/ });
 });
 
 test('more than the bound is refused', async () => {

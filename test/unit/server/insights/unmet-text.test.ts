@@ -65,10 +65,20 @@ test('text that may say who a reader is, or that is a secret, is recognised', ()
     'ghp_0123456789abcdefghij0123456789abcdef',
     '/reset/9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822c',
     'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0',
+    'docs.example.com/a?token=abcsecret6',
+    'sig=wjalrxutnfemi%2fk7mdeng',
+    'apikey: hunter2secret',
+    'x-amz-signature=abc',
+    '/docs/sig=wJalrXUtnFEMI%2FK7MDENG',
+    '/docs/sig=wJalrXUtnFEMI/K7MDENG',
   ];
   for (const text of personal) assert.ok(isPersonalText(text), text);
   const harmless = [
     'webhooks',
+    'api key',
+    'signature verification',
+    'token refresh',
+    'key=value',
     'http 404',
     'error 80070057',
     'python 3.12.1',

@@ -1,7 +1,7 @@
 // The token of agents: what passes, what a replaced file changes, and which files are refused.
 
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, test } from 'node:test';
 import { openTokenFile } from '#server/mcp/mcp-token.ts';
@@ -51,23 +51,47 @@ test('a replaced token counts within seconds, and two lines are two tokens', asy
   assert.equal(await check.isValid(`Bearer ${token}`), false);
 });
 
-test('a file that becomes unusable is reported once, and the tokens before it stay valid', async () => {
+test('a file that becomes damaged is reported once, and the tokens before it stay valid', async () => {
   const clock = manualClock(0);
   const reports: unknown[] = [];
   writeFileSync(file, token);
-  const check = await openTokenFile(file, clock, (fault) => reports.push(fault));
+  const check = await openTokenFile(file, clock, (fault, areKept) => reports.push(fault, areKept));
   writeFileSync(file, 'short');
   for (let round = 0; round < 3; round += 1) {
     await clock.pass(5_000);
     assert.equal(await check.isValid(`Bearer ${token}`), true);
   }
-  assert.equal(reports.length, 1);
+  assert.deepEqual(reports.slice(1), [true]);
   assert.doesNotMatch(String(reports[0]), /short/);
 });
 
-const unusable: readonly (readonly [what: string, text: string])[] = [
-  ['an empty file', ''],
-  ['blank lines', '\n \n'],
+for (const [what, withdraw] of [
+  ['deleted', () => rmSync(file)],
+  ['empty', () => writeFileSync(file, '')],
+  ['blank', () => writeFileSync(file, '\n \n')],
+] as const) {
+  test(`a file that is ${what} withdraws all tokens at the next reading, until it holds one again`, async () => {
+    const clock = manualClock(0);
+    const reports: unknown[] = [];
+    writeFileSync(file, token);
+    const check = await openTokenFile(file, clock, (_, areKept) => reports.push(areKept));
+    assert.equal(await check.isValid(`Bearer ${token}`), true);
+    withdraw();
+    for (let round = 0; round < 3; round += 1) {
+      await clock.pass(5_000);
+      for (const field of [`Bearer ${token}`, 'Bearer ', undefined])
+        assert.equal(await check.isValid(field), false);
+    }
+    assert.deepEqual(reports, [false]);
+    writeFileSync(file, token);
+    await clock.pass(5_000);
+    assert.equal(await check.isValid(`Bearer ${token}`), true);
+  });
+}
+
+const unusable: readonly (readonly [what: string, text: string, code?: string])[] = [
+  ['an empty file', '', 'McpTokenMissing'],
+  ['blank lines', '\n \n', 'McpTokenMissing'],
   ['a short token', 'fifteen-letters'],
   ['a token with a blank', 'a token of more than sixteen'],
   ['a token beyond ASCII', 'a-töken-of-23-characters'],
@@ -75,13 +99,13 @@ const unusable: readonly (readonly [what: string, text: string])[] = [
   ['more than 16 KiB', `${token}\n`.repeat(1000)],
 ];
 
-for (const [what, text] of unusable) {
+for (const [what, text, code = 'McpTokenInvalid'] of unusable) {
   test(`${what} is refused at the start, with the remedy`, async () => {
     writeFileSync(file, text);
     await assert.rejects(
       openTokenFile(file, manualClock(0), () => {}),
       {
-        code: 'McpTokenInvalid',
+        code,
         message: /--mcp-token-file must hold .*write a random token/,
       },
     );
@@ -91,6 +115,6 @@ for (const [what, text] of unusable) {
 test('a file that is not there is refused at the start', async () => {
   await assert.rejects(
     openTokenFile(file, manualClock(0), () => {}),
-    { code: 'McpTokenUnreadable' },
+    { code: 'McpTokenMissing' },
   );
 });

@@ -40,6 +40,20 @@ for (const [code, words] of [
   });
 }
 
+test('a missing file and a folder name --bundle-url, if the link is its value', () => {
+  const missing = new PublishableError('FileUnreadable', 'the file of the link does not exist', {
+    kind: 'retry',
+  });
+  const bundleUrl = Link.parse('file:///srv/docs.tar.gz');
+  assert.equal(nameFlag(missing, limits), missing);
+  const named = nameFlag(missing, { ...limits, bundleUrl });
+  assert.ok(named instanceof PublishableError);
+  assert.deepEqual(
+    [named.code, named.message],
+    ['FileUnreadable', 'the file of --bundle-url does not exist'],
+  );
+});
+
 test('what no flag could change stays as it is', () => {
   for (const error of [refusal('NoEndMark'), new Error('else'), 'no error']) {
     assert.equal(nameFlag(error, limits), error);

@@ -90,5 +90,5 @@ test('an unusable bundle.json is logged with its reason; another reason is logge
     progress('invalid-bundle-json', { published: undefined, lastError: { code: 'X', message, at: 1 } });
   const lines = linesOf('bundle-file', bad('not JSON'), bad('not JSON'), bad('no link'));
   assert.equal(lines.length, 2);
-  assert.match(lines[0] ?? '', /^warn: bundle\.json is not valid.*: not JSON$/);
+  assert.match(lines[0] ?? '', /^warn: bundle\.json cannot be used.*: not JSON$/);
 });

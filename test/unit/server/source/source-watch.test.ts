@@ -1105,6 +1105,23 @@ test('a repeated refusal is logged once as a state, and once for each attempt', 
   assert.deepEqual([states.length, warnings.length], [1, 1 + 4]);
 });
 
+test('a missing file of the link is read again at every poll, reported once, and served once it is there', async () => {
+  publish('v1');
+  const message =
+    'the file of the link does not exist or cannot be read (ENOENT); check its path and its mount';
+  answer = fails(new PublishableError('FileUnreadable', message, { kind: 'retry' }));
+  await start();
+  for (let at = 0; at < 20; at += 1) await clock.pass(pollMs);
+  assert.equal(fetches.length, 21);
+  assert.equal(warnings.filter((words) => words === message).length, 1);
+  const { state, lastError } = watch.progress();
+  assert.deepEqual([state, lastError?.code], ['backing-off', 'FileUnreadable']);
+  assert.equal(outcomes.at(-1), 'transient');
+  answer = async () => writtenBundle('v1', Promise.resolve());
+  await clock.pass(pollMs);
+  assert.equal(servedVersion(), 'v1');
+});
+
 test('an invalid bundle.json is reported once, and the served bundle stays', async () => {
   publish('v1');
   await start();
@@ -1114,7 +1131,7 @@ test('an invalid bundle.json is reported once, and the served bundle stays', asy
   assert.equal(watch.progress().state, 'invalid-bundle-json');
   assert.equal(watch.progress().lastError?.at, Date.parse('2026-11-21T10:00:05Z'));
   assert.equal(warnings.length, 1);
-  assert.match(warnings[0] ?? '', /is not valid.*: not JSON$/);
+  assert.match(warnings[0] ?? '', /bundle\.json cannot be used.*: not JSON$/);
 });
 
 test('a download of content that is no longer published is abandoned', async () => {

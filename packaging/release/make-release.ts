@@ -11,7 +11,8 @@ import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
 import { parseSignKey } from '#mirror/kit/minisign-secret-key.ts';
 import { bundledPackages, isPackagePart } from '../bundled-packages.ts';
-import { withAnnotatedImage, withRepository } from './chart-text.ts';
+import { publishChart } from '../version/chart-annotations.ts';
+import { withRepository } from './chart-text.ts';
 import { type FileSum, formatChecksums, signChecksums } from './checksums.ts';
 import { packGzip, unpackGzip } from './fixed-tar.ts';
 import { type BuiltImage, buildImageArchive } from './image-archive.ts';
@@ -103,19 +104,19 @@ function withoutHelm(version: string): readonly LeftOut[] {
 }
 
 async function makeCharts(
-  { version, out, scratch, seconds, registry }: ReleaseOrder,
+  { version, out, scratch, seconds, registry, source }: ReleaseOrder,
   place: ToolPlace,
 ): Promise<void> {
-  if (registry !== undefined) {
-    const repository = files.imageRepositoryOf(registry);
-    for (const name of files.chartNames) {
-      const [values, chart] = [`charts/${name}/values.yaml`, `charts/${name}/Chart.yaml`];
-      await writeFile(join(root, values), withRepository(await readText(values), repository));
-      await writeFile(join(root, chart), withAnnotatedImage(await readText(chart), repository));
-    }
-    // Defaults and tables of values follow from values.yaml.
-    await runTool(['node', 'charts/generate-readme.ts'], place);
+  const imageRepository = registry === undefined ? undefined : files.imageRepositoryOf(registry);
+  for (const name of files.chartNames) {
+    const [values, chart] = [`charts/${name}/values.yaml`, `charts/${name}/Chart.yaml`];
+    if (imageRepository !== undefined)
+      await writeFile(join(root, values), withRepository(await readText(values), imageRepository));
+    const published = publishChart(await readText(chart), { imageRepository, sourceUrl: source });
+    await writeFile(join(root, chart), published);
   }
+  // Defaults and tables of values follow from values.yaml.
+  if (imageRepository !== undefined) await runTool(['node', 'charts/generate-readme.ts'], place);
   for (const name of files.chartNames) {
     await runTool(['helm', 'package', `charts/${name}`, '--destination', scratch], place);
     const archive = files.chartFile(name, version);

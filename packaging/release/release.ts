@@ -30,7 +30,7 @@ Makes a release from the commit that is checked out. The working tree must not d
   --allow-tag             accept a base without a digest: another day may give other bytes
   --require-image         fail where the image cannot be built
   --download-url URL      where users download the files; the krew manifest names it
-  --source-url URL        where the sources are; provenance and labels name it
+  --source-url URL        where the sources are; provenance, labels and charts name it
   --builder-id URI        who builds; the provenance names it
   --key FILE              secret key of minisign, which signs checksums.txt
   --key-password-file FILE  password of that key

@@ -4,11 +4,12 @@
 import { hash } from 'node:crypto';
 import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { withAnnotatedImage, withRepository } from '../../packaging/release/chart-text.ts';
+import { withRepository } from '../../packaging/release/chart-text.ts';
 import { formatChecksums } from '../../packaging/release/checksums.ts';
 import { packFolder, packGzip, unpackGzip } from '../../packaging/release/fixed-tar.ts';
 import { platforms, sortIndex } from '../../packaging/release/image-layout.ts';
 import * as files from '../../packaging/release/release-files.ts';
+import { publishChart } from '../../packaging/version/chart-annotations.ts';
 import { findClusterTools } from './cluster-tools.ts';
 import { mustRun } from './command.ts';
 import { noise } from './noise.ts';
@@ -58,7 +59,7 @@ async function packChart(
     writeFile(join(copy, file), by(await readFile(join(copy, file), 'utf8')));
   const repository = files.imageRepositoryOf(registry);
   await change('values.yaml', (text) => withRepository(text, repository));
-  await change('Chart.yaml', (text) => withAnnotatedImage(text, repository) + variant);
+  await change('Chart.yaml', (text) => publishChart(text, { imageRepository: repository }) + variant);
   await mustRun([
     ...[helm, 'package', copy, '--destination', folder],
     ...[`--version=${version}`, `--app-version=${version}`],

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { verifyBytes } from '#mirror/kit/minisign.ts';
-import { withAnnotatedImage, withRepository } from '../../../packaging/release/chart-text.ts';
+import { withRepository } from '../../../packaging/release/chart-text.ts';
 import { formatChecksums, signChecksums } from '../../../packaging/release/checksums.ts';
 import { packGzip, unpackGzip } from '../../../packaging/release/fixed-tar.ts';
 import { readBase, sortIndex } from '../../../packaging/release/image-layout.ts';
@@ -16,6 +16,7 @@ import { releaseNotes } from '../../../packaging/release/release-notes.ts';
 import { releaseTable } from '../../../packaging/release/release-table.ts';
 import { refuseTree } from '../../../packaging/release/release-tree.ts';
 import { releaseEnvironment } from '../../../packaging/release/tool.ts';
+import { publishChart } from '../../../packaging/version/chart-annotations.ts';
 import { minisignKeys } from '../../support/minisign-keys.ts';
 
 const versions = { 'package.json': '1.2.3', 'charts/a/Chart.yaml, version': '1.2.3' };
@@ -158,13 +159,10 @@ test('a folder of an earlier version may be written again, and no other', () => 
     assert.ok(!isReleaseFile(name), name);
 });
 
-test('a registry is written into values and annotation, once', () => {
+test('a registry is written into the values, once', () => {
   const values = 'image:\n  # Repository.\n  repository: static-export-operator\n  tag: ""\n';
   assert.match(withRepository(values, 'r.example.com/p/x'), /^ {2}repository: r\.example\.com\/p\/x$/m);
   assert.throws(() => withRepository('image: {}\n', 'x'), /0 times/);
-  const chart = 'annotations:\n  images: |\n    - name: a\n      image: static-export-operator:0.1.0\n';
-  assert.match(withAnnotatedImage(chart, 'r.example.com/x'), /^ {6}image: r\.example\.com\/x:0\.1\.0$/m);
-  assert.throws(() => withAnnotatedImage(chart + chart, 'x'), /2 times/);
 });
 
 test('both charts name the image where a release writes the registry', () => {
@@ -172,7 +170,10 @@ test('both charts name the image where a release writes the registry', () => {
   for (const name of chartNames) {
     const read = (file: string): string => readFileSync(join(root, 'charts', name, file), 'utf8');
     assert.match(withRepository(read('values.yaml'), 'r.example.com/x'), /repository: r\.example\.com\/x$/m);
-    assert.match(withAnnotatedImage(read('Chart.yaml'), 'r.example.com/x'), /image: r\.example\.com\/x:\d/);
+    assert.match(
+      publishChart(read('Chart.yaml'), { imageRepository: 'r.example.com/x' }),
+      /image: r\.example\.com\/x:\d/,
+    );
   }
 });
 

@@ -65,8 +65,10 @@ suite('an operator that repairs', { skip: noRegistry }, async () => {
     assert.equal(output.data.bundleUrl, undefined);
     const exportedNow = await reader.awaitCondition('docs', 'Exported', 'True', 'Promoted');
     assert.match(exportedNow.message, /Repaired: launchers 2 files, canonical 1 file\./);
-    const events = await reader.eventsOf('docs');
-    assert.ok(events.some(({ note }) => note.includes('Repaired: launchers 2 files')));
+    await eventually('the event of the repair', async () => {
+      const events = await reader.eventsOf('docs');
+      return events.some(({ note }) => note.includes('Repaired: launchers 2 files')) ? true : undefined;
+    });
   });
 
   test('a server sends the repaired pages', async () => {

@@ -10,6 +10,7 @@ import { z } from 'zod';
 import { type CommandResult, runCommand } from '../../support/command.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { imageDigest, type StubPrograms, stubPrograms } from './stub-programs.ts';
+import { strictShell } from './workflow-runner.ts';
 
 const token = 'glcbt-0123456789abcdef';
 const minisignKey = 'untrusted comment: a key\nRWQ=\n';
@@ -55,7 +56,7 @@ async function playPipeline(
   let last: CommandResult = { code: 0, stdout: '', stderr: '' };
   for (const name of names) {
     const lines = ['cd "$CI_PROJECT_DIR"', guard, ...(gitlabJobs.get(name)?.script ?? [])];
-    last = await runCommand(['bash', '-eu', '-o', 'pipefail', '-c', lines.join('\n')], {
+    last = await runCommand([...strictShell, lines.join('\n')], {
       env: { ...gitlabVariables, ...env, ...stubs.env, CI_PROJECT_DIR: workspace },
     });
     if (last.code !== 0) return last;

@@ -38,6 +38,9 @@ export const workflowShape = z.looseObject({
 });
 export type Workflow = z.infer<typeof workflowShape>;
 
+/** Without the file that bash reads where its input is a socket, as in a remote login. */
+export const strictShell: readonly string[] = ['bash', '--norc', '-eu', '-o', 'pipefail', '-c'];
+
 export interface WorkflowRun {
   /** `undefined`: every step ended with 0. */
   readonly failed: { readonly job: string; readonly step: string; readonly stderr: string } | undefined;
@@ -81,7 +84,7 @@ export async function runWorkflow(
       const output = join(temp, 'output');
       writeFileSync(output, '');
       // What `shell` is by default on Linux; GitHub leaves out -u and pipefail, which must not fail either.
-      const shell = ['bash', '-eu', '-o', 'pipefail', '-c', `cd "$GITHUB_WORKSPACE"\n${run}`];
+      const shell = [...strictShell, `cd "$GITHUB_WORKSPACE"\n${run}`];
       const { code, stderr } = await runCommand(shell, {
         env: {
           ...{ CI: 'true', GITHUB_ACTIONS: 'true', GITHUB_WORKSPACE: workspace, GITHUB_OUTPUT: output },

@@ -205,7 +205,7 @@ test('a file without a version: another one in its place is served, while the se
     await rename(`${archive}.next`, archive);
   };
   await served.start('--bundle-url', `file://${archive}`);
-  await served.until('the file is missed', (status) => status.source.state === 'waiting-for-link');
+  await served.until('the file is missed', (status) => status.source.lastError?.code === 'FileUnreadable');
   await put('v1');
   await eventually('v1 is served', () => showing('v1'));
   await put('v2');

@@ -87,8 +87,10 @@ test('nothing of the index is loaded before a reader opens the search, and texts
   await page.untilQuiet();
   assert.deepEqual(ofSearch(site.requests), []);
   await openSearch(page);
+  await eventually('the engine, the manifest and the titles are loaded', () =>
+    ofSearch(site.requests).length >= 3 ? true : undefined,
+  );
   await page.untilQuiet();
-  // The engine, the manifest and the titles.
   assert.equal(ofSearch(site.requests).length, 3);
   await searchFor(page, 'buckets');
   assert.ok(ofSearch(site.requests).length > 3);

@@ -21,9 +21,11 @@ const licenceShape = z.union([
   z.object({ expression: z.string() }),
 ]);
 const componentShape = z.looseObject({
+  'bom-ref': z.string().optional(),
   name: z.string(),
   version: z.string(),
   licenses: z.array(licenceShape).default([]),
+  properties: z.array(z.object({ name: z.string(), value: z.string() })).optional(),
 });
 const billShape = z.looseObject({
   serialNumber: z.string().optional(),
@@ -44,16 +46,21 @@ export type Component = z.infer<typeof componentShape>;
 export function settleBill(fromNpm: unknown, name: string, tools: readonly string[]): Bill {
   const { serialNumber: _, metadata, components, dependencies, ...bill } = billShape.parse(fromNpm);
   const { timestamp: __, component, ...rest } = metadata;
-  const isTool = (ref: string): boolean => tools.some((tool) => ref.startsWith(`${tool}@`));
+  const ofDevelopment = new Set(components.filter(isOfDevelopment).map((one) => one['bom-ref']));
+  const isListed = (ref: string): boolean =>
+    !ofDevelopment.has(ref) && !tools.some((tool) => ref.startsWith(`${tool}@`));
   return {
     ...bill,
     metadata: { ...rest, component: { ...component, name } },
-    components: components.filter((one) => !tools.includes(one.name)),
+    components: components.filter((one) => !isOfDevelopment(one) && !tools.includes(one.name)),
     dependencies: dependencies
-      .filter(({ ref }) => !isTool(ref))
-      .map((one) => ({ ...one, dependsOn: (one.dependsOn ?? []).filter((ref) => !isTool(ref)) })),
+      .filter(({ ref }) => isListed(ref))
+      .map((one) => ({ ...one, dependsOn: (one.dependsOn ?? []).filter(isListed) })),
   };
 }
+
+const isOfDevelopment = ({ properties = [] }: Component): boolean =>
+  properties.some(({ name, value }) => name === 'cdx:npm:package:development' && value === 'true');
 
 /** What a package says of its licence: `MIT`, say. */
 export function licenceOf({ licenses }: Component): string {
@@ -107,8 +114,8 @@ export function readThirdParty(): {
   readonly bill: Bill;
   readonly textsOf: (component: Component) => readonly string[];
 } {
-  // Not without the optional ones: npm would leave out too what these share with others.
-  const wanted = ['sbom', '--omit=dev', '--sbom-format=cyclonedx'];
+  // All of them: where npm leaves out some, it leaves out too what these share with others.
+  const wanted = ['sbom', '--sbom-format=cyclonedx'];
   const answer = execFileSync('npm', wanted, { cwd: root, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 });
   const { name: ours, optionalDependencies } = manifestShape.parse(readJson('package.json'));
   const bill = settleBill(JSON.parse(answer), ours, Object.keys(optionalDependencies));

@@ -10,6 +10,7 @@ import { delimiter, join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
 import { parseSignKey } from '#mirror/kit/minisign-secret-key.ts';
+import { readThirdParty } from '../../.ci/third-party.ts';
 import { bundledPackages, isPackagePart } from '../bundled-packages.ts';
 import { publishChart } from '../version/chart-annotations.ts';
 import { withRepository } from './chart-text.ts';
@@ -182,7 +183,13 @@ async function makeBills(
   const { version, commit, out } = order;
   const time = new Date(order.seconds * 1000).toISOString();
   const npm = async (format: string): Promise<unknown> =>
-    JSON.parse(await runTool(['npm', 'sbom', '--omit=dev', `--sbom-format=${format}`], place));
+    JSON.parse(await runTool(['npm', 'sbom', `--sbom-format=${format}`], place));
+  const { bill } = readThirdParty();
+  const production = new Set(bill.components.map((one) => `${one.name}@${one.version}`));
+  const partOf =
+    (bundled: ReadonlySet<string>) =>
+    (name: string, of: string): boolean =>
+      bundled.has(name) && production.has(`${name}@${of}`);
   const [cdx, spdx] = [await npm('cyclonedx'), await npm('spdx')];
   const write = async (of: 'image' | 'package', subject: BillSubject): Promise<void> => {
     await writeFile(join(out, files.billFile(of, 'cdx')), cyclonedxBill(cdx, subject));
@@ -193,7 +200,7 @@ async function makeBills(
   await write('package', {
     ...subject,
     name: 'static-export-cli',
-    isPart: (name) => inPackage.has(name),
+    isPart: partOf(inPackage),
     more: [],
   });
   if (image === undefined) return;
@@ -207,7 +214,7 @@ async function makeBills(
     ...{
       ...subject,
       name: 'static-export-operator',
-      isPart: (name: string) => inImage.has(name),
+      isPart: partOf(inImage),
       more: [base],
     },
   });

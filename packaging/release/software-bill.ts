@@ -9,7 +9,7 @@ const cdxShape = z.looseObject({
     timestamp: z.string().optional(),
     component: z.looseObject({ 'bom-ref': z.string() }),
   }),
-  components: z.array(z.looseObject({ 'bom-ref': z.string(), name: z.string() })),
+  components: z.array(z.looseObject({ 'bom-ref': z.string(), name: z.string(), version: z.string() })),
   dependencies: z.array(z.looseObject({ ref: z.string(), dependsOn: z.array(z.string()).optional() })),
 });
 const spdxShape = z.looseObject({
@@ -17,7 +17,7 @@ const spdxShape = z.looseObject({
   documentNamespace: z.string(),
   creationInfo: z.looseObject({ created: z.string() }),
   documentDescribes: z.array(z.string()),
-  packages: z.array(z.looseObject({ SPDXID: z.string(), name: z.string() })),
+  packages: z.array(z.looseObject({ SPDXID: z.string(), name: z.string(), versionInfo: z.string() })),
   relationships: z.array(
     z.looseObject({
       spdxElementId: z.string(),
@@ -34,7 +34,7 @@ export interface BillSubject {
   readonly commit: string;
   /** Of the commit, ISO 8601. */
   readonly time: string;
-  readonly isPart: (packageName: string) => boolean;
+  readonly isPart: (packageName: string, version: string) => boolean;
   /** Not of npm: they follow npm's packages. */
   readonly more: readonly FurtherPart[];
 }
@@ -52,7 +52,7 @@ export interface FurtherPart {
 export function cyclonedxBill(fromNpm: unknown, subject: BillSubject): string {
   const { serialNumber: _, metadata, components, dependencies, ...bill } = cdxShape.parse(fromNpm);
   const root = metadata.component['bom-ref'];
-  const listed = components.filter(({ name }) => subject.isPart(name));
+  const listed = components.filter(({ name, version }) => subject.isPart(name, version));
   const refs = new Set([root, ...listed.map((one) => one['bom-ref'])]);
   const more = subject.more.map(({ name, version, kind, purl, licence }) => ({
     'bom-ref': purl,
@@ -93,7 +93,9 @@ export function cyclonedxBill(fromNpm: unknown, subject: BillSubject): string {
 export function spdxBill(fromNpm: unknown, subject: BillSubject): string {
   const bill = spdxShape.parse(fromNpm);
   const [root = ''] = bill.documentDescribes;
-  const listed = bill.packages.filter(({ SPDXID, name }) => SPDXID === root || subject.isPart(name));
+  const listed = bill.packages.filter(
+    ({ SPDXID, name, versionInfo }) => SPDXID === root || subject.isPart(name, versionInfo),
+  );
   const ids = new Set(['SPDXRef-DOCUMENT', ...listed.map(({ SPDXID }) => SPDXID)]);
   const more = subject.more.map(({ name, version, purl, licence }) => ({
     name,

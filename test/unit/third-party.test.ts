@@ -47,6 +47,20 @@ test('a package that only runs things here is not in the bill', () => {
   );
 });
 
+test('a package of development is not in the bill, and what it shares with others is', () => {
+  const development = {
+    ...component('b'),
+    'bom-ref': 'b@1.0.0',
+    properties: [{ name: 'cdx:npm:package:development', value: 'true' }],
+  };
+  const { components, dependencies } = settled(component('a'), development);
+  assert.deepEqual(dependencies, [{ ref: 'a@1.0.0', dependsOn: [] }]);
+  assert.deepEqual(
+    components.map(({ name }) => name),
+    ['a'],
+  );
+});
+
 for (const [name, licences, words] of [
   ['one by its identifier', [{ license: { id: 'MIT' } }], 'MIT'],
   ['one by its name', [{ license: { name: 'Ours' } }], 'Ours'],

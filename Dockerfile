@@ -1,28 +1,30 @@
-# One image for every program: the base's Node, the bundled programs, nothing else. The first argument of a container
-# names the program: `operator`, `bundle-server`, `export-service`, `webhook-receiver`, `static-export`,
+# One image for every program: Node, the libraries that it links, the bundled programs, nothing else. The first argument of a
+# container names the program: `operator`, `bundle-server`, `export-service`, `webhook-receiver`, `static-export`,
 # `tap-static-export`. No shell is needed at any point of its life, the root file system may be read-only, and any
 # user id will do.
 #
 #   docker buildx build --platform linux/amd64,linux/arm64 --tag static-export-operator:0.1.0 .
 #
-#   BUILDER   Node 26 with npm and a shell; builds and is left behind. Node 24 works too
-#   BASE      Node 26 at /nodejs/bin/node with libatomic, which Node links from 25 on; certificates, and a user 65532;
-#             the image's own, for each platform. From 26.12.1 on, or 24 from 24.22.1 on: see `static-export doctor`
-#   VERSION   what the label says, as a release; REVISION its commit, SOURCE where the sources are
+#   BUILDER        Debian with Node 26 or 24, npm and a shell; builds and is left behind. Nothing of it is in the image
+#   DEBIAN_MIRROR  where archives of Debian are, ends with /debian; the builder's own when empty. Their sums are in the sources
+#   VERSION        what the label says, as a release; REVISION its commit, SOURCE where the sources are
 #
-# What is built already takes the place of the first stage: --build-context programs=FOLDER of `npm run build`, and
-# --build-context documents=FOLDER of `node .ci/third-party.ts FOLDER`.
+# What is built already takes the place of a stage: --build-context programs=FOLDER of `npm run build`, and
+# --build-context documents=FOLDER of `node .ci/third-party.ts FOLDER`. So does another base: --build-context
+# base=docker-image://NAME@sha256:… and the same for `own`. It has Node from 26.12.1 on (or 24 from 24.22.1 on) at
+# /nodejs/bin/node, and a user 65532.
 #
 # Nothing runs but on the builder's own architecture, so a foreign one needs no emulation: programs are text. Only what
 # V8 compiled belongs to an architecture, and is left out of images for another than the builder's.
 
 ARG BUILDER=docker.io/library/node:26-trixie-slim
-ARG BASE=gcr.io/distroless/nodejs26-debian13:nonroot
 
-FROM --platform=$BUILDPLATFORM ${BUILDER} AS build
+FROM --platform=$BUILDPLATFORM ${BUILDER} AS packages
 WORKDIR /source
 COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts --no-audit --no-fund
+
+FROM packages AS build
 COPY tsconfig.json ./
 COPY test/support/assert-node.mjs test/support/
 COPY .ci/third-party.ts .ci/bundle.ts .ci/ascii-programs.ts .ci/
@@ -40,18 +42,33 @@ COPY --from=build /source/dist/bundle-server/*.mjs /source/dist/bundle-server/*.
 FROM scratch AS documents
 COPY --from=build /source/documents /
 
+# The base, made of pinned archives: one for the image, one that runs here.
+FROM packages AS roots
+COPY packaging/base packaging/base/
+COPY packaging/release/fixed-tar.ts packaging/release/tool.ts packaging/release/
+ARG BUILDPLATFORM
+ARG TARGETPLATFORM
+ARG DEBIAN_MIRROR=""
+ENV NODE_USE_ENV_PROXY=1
+RUN node packaging/base/make-base.ts /own "$BUILDPLATFORM" "$DEBIAN_MIRROR"
+RUN node packaging/base/make-base.ts /base "$TARGETPLATFORM" "$DEBIAN_MIRROR"
+FROM --platform=$BUILDPLATFORM scratch AS own
+COPY --from=roots /own /
+FROM scratch AS base
+COPY --from=roots /base /
+
 # What V8 compiled of each program, kept for the next start, which is sooner and smaller by it. It is bound to Node's
 # version, the architecture, the processor's features and the user id; where one differs, Node goes on without it.
 #
 # The same programs give the same bytes, so that a release can be built again: V8 draws no random hash seed (which is not one
 # of the flags that a cache is bound to), files are read one after another, and no short timer races with an answer.
-FROM --platform=$BUILDPLATFORM ${BASE} AS compiled
+FROM --platform=$BUILDPLATFORM own AS compiled
 ARG BUILDARCH
 ARG TARGETARCH
 COPY --from=programs / /app/
 USER 65532:65532
-# A tag of the base may be an old one here.
-RUN ["/nodejs/bin/node", "--eval", "const [major, minor, patch] = process.versions.node.split('.').map(Number); const fixed = { 24: [22, 1], 26: [12, 1] }[major] ?? [0, 0]; if (minor < fixed[0] || (minor === fixed[0] && patch < fixed[1])) { console.error(`BASE has Node ${process.version}, whose Brotli decoder is flawed. Pull the newest base, or set BASE.`); process.exit(1); }"]
+# Another base may have an older Node.
+RUN ["/nodejs/bin/node", "--eval", "const [major, minor, patch] = process.versions.node.split('.').map(Number); const fixed = { 24: [22, 1], 26: [12, 1] }[major] ?? [0, 0]; if (minor < fixed[0] || (minor === fixed[0] && patch < fixed[1])) { console.error(`The base has Node ${process.version}, whose Brotli decoder is flawed. Name a newer base.`); process.exit(1); }"]
 ENV NODE_COMPILE_CACHE=/tmp/compiled/${BUILDARCH} UV_THREADPOOL_SIZE=1
 RUN ["/nodejs/bin/node", "--random-seed=1", "/app/entrypoint.mjs", "operator", "--version"]
 RUN ["/nodejs/bin/node", "--random-seed=1", "/app/entrypoint.mjs", "export-service", "--version"]
@@ -66,8 +83,8 @@ RUN ["/nodejs/bin/node", "--random-seed=1", "--eval", "for (const [name, task] o
 # Empty where the two differ.
 RUN ["/nodejs/bin/node", "--random-seed=1", "--eval", "fs.mkdirSync('/tmp/compiled/' + process.env.TARGETARCH, { recursive: true })"]
 
-FROM ${BASE}
-ARG BASE
+# Said, because buildah goes on with the platform of the stage before.
+FROM --platform=$TARGETPLATFORM base
 ARG TARGETARCH
 ARG VERSION=0.1.0
 ARG REVISION=""
@@ -77,8 +94,7 @@ LABEL org.opencontainers.image.title="static-export-operator" \
       org.opencontainers.image.licenses="Apache-2.0" \
       org.opencontainers.image.version="${VERSION}" \
       org.opencontainers.image.revision="${REVISION}" \
-      org.opencontainers.image.source="${SOURCE}" \
-      org.opencontainers.image.base.name="${BASE}"
+      org.opencontainers.image.source="${SOURCE}"
 COPY --from=documents / /usr/share/doc/static-export-operator/
 COPY LICENSE /usr/share/doc/static-export-operator/
 COPY --from=programs / /app/

@@ -1,21 +1,36 @@
-// The image of both platforms as one archive of OCI, built by buildah from the Dockerfile with programs that are built
-// already. Owns a store of its own, which goes with its folder. Refuses to start from a tag. Nothing in the image is of the
-// day on which it is built.
+// The image for both platforms as one OCI archive, built by buildah from the Dockerfile with the programs of this release, on
+// the base of the locks. Owns the builder's store, which is in the caller's folder. The same programs and locks give the same
+// bytes: one time, one order of platforms, one compressor, and no name of the machine or day on which it is built.
 
-import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { constants, createGunzip, createZstdCompress } from 'node:zlib';
+import { type Platform, platforms } from '../base/base-lock.ts';
+import { makeBaseRoot } from '../base/base-root.ts';
 import { packFolder } from './fixed-tar.ts';
-import { type ImageBase, indexShape, type Platform, platforms, sortIndex } from './image-layout.ts';
+import {
+  type ImageManifest,
+  indexShape,
+  type JsonBlob,
+  manifestShape,
+  type StoredBlob,
+  sortIndex,
+  withCompressedLayers,
+} from './image-layout.ts';
 import { runTool, type ToolPlace } from './tool.ts';
 
 export interface ImageOrder {
   /** The checkout. */
   readonly place: ToolPlace;
-  /** Existing and empty: store, layout. */
+  /** Existing and empty: store, layouts. */
   readonly folder: string;
   readonly programs: string;
   readonly documents: string;
-  readonly base: ImageBase;
+  /** Of Debian; of the machine's apt when absent. */
+  readonly mirror: string | undefined;
   readonly version: string;
   readonly commit: string;
   readonly source: string | undefined;
@@ -25,111 +40,125 @@ export interface ImageOrder {
   readonly to: string;
 }
 
-export interface BuiltImage {
-  /** Of the index that names both platforms. */
-  readonly digest: string;
-  readonly base: { readonly reference: string; readonly digest: string };
-}
+type Buildah = (...args: readonly string[]) => Promise<string>;
 
-const listName = 'localhost/static-export-operator:release';
+const nameOf = (what: string, platform: Platform): string =>
+  `localhost/${what}:${platform.replace('linux/', '')}`;
 /** Its mounts go with the process, or the folder could not be removed. Other users than root get this from buildah itself. */
 const ownMounts = process.getuid?.() === 0 ? ['unshare', '--mount', '--'] : [];
-const baseList = 'localhost/base:release';
 
-/** @throws Error with what the builder wrote */
-export async function buildImageArchive(order: ImageOrder): Promise<BuiltImage> {
-  const { place, folder, version, seconds } = order;
+/**
+ * @returns the digest of the index that names both platforms
+ * @throws Error with what the builder wrote
+ */
+export async function buildImageArchive(order: ImageOrder): Promise<string> {
+  const { place, folder, version, seconds, to } = order;
   const store = ['--root', join(folder, 'store'), '--runroot', join(folder, 'run')];
-  const buildah = (...args: readonly string[]): Promise<string> =>
+  const buildah: Buildah = (...args) =>
     runTool([...ownMounts, 'buildah', ...store, ...args], { ...place, cwd: folder });
-  const base = await findBase(order.base, folder, buildah);
-  const labels = { 'base.name': base.reference, 'base.digest': base.digest };
-  for (const platform of platforms) {
-    const values = { VERSION: version, REVISION: order.commit, SOURCE: order.source ?? '' };
-    const stages = { programs: order.programs, documents: order.documents };
-    const own = isOwn(platform)
-      ? {}
-      : { compiled: await withoutCompiledCode(join(folder, 'none'), platform) };
-    await buildah(
-      ...['build', '--isolation=chroot', '--pull=never', '--format=oci', '--identity-label=false'],
-      ...[`--timestamp=${seconds}`, `--platform=${platform}`, `--manifest=${listName}`],
-      ...Object.entries({ BASE: base.ids[platform], ...values, ...ofBuilder }).map(
-        ([name, value]) => `--build-arg=${name}=${value}`,
-      ),
-      ...Object.entries(labels).map(([name, value]) => `--label=org.opencontainers.image.${name}=${value}`),
-      ...Object.entries({ ...stages, ...own }).map(([name, path]) => `--build-context=${name}=${path}`),
-      ...[`--file=${join(place.cwd, 'Dockerfile')}`, place.cwd],
-    );
-  }
   const layout = join(folder, 'layout');
-  await buildah('manifest', 'push', '--all', '--format=oci', listName, `oci:${layout}:${version}`);
-  const digest = await settleLayout(layout, version);
-  const blobs = (await filesOf(layout, place)).filter((name) => name.startsWith('blobs/'));
-  await packFolder(layout, ['oci-layout', 'index.json', ...blobs], seconds, order.to);
-  return { digest, base: { reference: base.reference, digest: base.digest } };
-}
-
-async function filesOf(folder: string, place: ToolPlace): Promise<readonly string[]> {
-  const listed = await runTool(['find', '.', '-type', 'f'], { ...place, cwd: folder });
-  return listed
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => line.replace(/^\.\//, ''))
-    .sort();
-}
-
-/** The builder's index goes; one in a fixed order takes its place. */
-async function settleLayout(layout: string, version: string): Promise<string> {
-  const blob = (digest: string): string => join(layout, 'blobs/sha256', digest.replace('sha256:', ''));
-  const read = async (file: string) => indexShape.parse(JSON.parse(await readFile(file, 'utf8')));
-  const [entry] = (await read(join(layout, 'index.json'))).manifests;
-  if (entry === undefined) throw new Error('The builder wrote no image. Check its version.');
-  const index = sortIndex(await read(blob(entry.digest)), version);
-  await rm(blob(entry.digest));
-  await writeFile(blob(index.digest), index.bytes);
+  const blobs = join(layout, 'blobs/sha256');
+  await mkdir(blobs, { recursive: true });
+  const manifests: Partial<Record<Platform, ImageManifest>> = {};
+  for (const platform of platforms) {
+    await buildBase(order, platform, buildah);
+    await buildImage(order, platform, buildah);
+    const from = join(folder, `layout-${platform.replace('/', '-')}`);
+    await buildah(
+      // Its lowest level: the layers are compressed again.
+      ...['push', '--quiet', '--compression-format=gzip', '--compression-level=1', '--format=oci'],
+      ...[nameOf('static-export-operator', platform), `oci:${from}:${version}`],
+    );
+    manifests[platform] = await readLayout(from);
+  }
+  const compress = async (platform: Platform): Promise<JsonBlob> => {
+    const manifest = manifestShape.parse(manifests[platform]);
+    const from = join(folder, `layout-${platform.replace('/', '-')}`, 'blobs/sha256');
+    const fileOf = (digest: string): string => join(from, digest.replace('sha256:', ''));
+    const done = manifest.layers.map(
+      async ({ digest }) => [digest, await compressLayer(fileOf(digest), blobs)] as const,
+    );
+    const compressed = withCompressedLayers(manifest, new Map(await Promise.all(done)));
+    await writeFile(join(blobs, compressed.digest.replace('sha256:', '')), compressed.bytes);
+    const config = manifest.config.digest;
+    await writeFile(join(blobs, config.replace('sha256:', '')), await readFile(fileOf(config)));
+    return compressed;
+  };
+  const [amd64, arm64] = await Promise.all([compress('linux/amd64'), compress('linux/arm64')]);
+  const index = sortIndex({ 'linux/amd64': amd64, 'linux/arm64': arm64 }, version);
+  await writeFile(join(blobs, index.digest.replace('sha256:', '')), index.bytes);
   await writeFile(join(layout, 'index.json'), index.top);
+  await writeFile(join(layout, 'oci-layout'), JSON.stringify({ imageLayoutVersion: '1.0.0' }));
+  await packFolder(layout, ['oci-layout', 'index.json', ...(await blobNames(layout, place))], seconds, to);
   return index.digest;
 }
 
-interface FoundBase {
-  /** An image of the store for each platform: a name of both could stand for the wrong one. */
-  readonly ids: Readonly<Record<Platform, string>>;
-  readonly reference: string;
-  /** Of the index of both platforms. */
-  readonly digest: string;
+async function buildBase(order: ImageOrder, platform: Platform, buildah: Buildah): Promise<void> {
+  const { folder, place, mirror, seconds } = order;
+  const root = join(folder, `base-${platform.replace('/', '-')}`);
+  await mkdir(root);
+  await makeBaseRoot({ platform, to: root, mirror, place });
+  const recipe = join(folder, 'base.dockerfile');
+  await writeFile(recipe, 'FROM scratch\nCOPY . /\n');
+  await buildah(
+    ...['build', '--isolation=chroot', '--format=oci', '--identity-label=false', `--timestamp=${seconds}`],
+    ...[`--platform=${platform}`, `--tag=${nameOf('base', platform)}`, `--file=${recipe}`, root],
+  );
 }
 
-async function findBase(
-  base: ImageBase,
-  folder: string,
-  buildah: (...args: readonly string[]) => Promise<string>,
-): Promise<FoundBase> {
-  await buildah('manifest', 'create', baseList);
-  let from: string;
-  if (base.kind === 'registry') from = base.reference;
-  else {
-    // The builder makes a name of the path, and refuses one with an upper-case letter.
-    await symlink(base.path, join(folder, 'base'));
-    from = `${base.transport}:base${base.tag}`;
-  }
-  const pull = async (platform: Platform): Promise<string> => {
-    const id = (await buildah('pull', '--quiet', '--platform', platform, from)).trim();
-    await buildah('manifest', 'add', baseList, `containers-storage:${id}`);
-    return id;
+async function buildImage(order: ImageOrder, platform: Platform, buildah: Buildah): Promise<void> {
+  const { folder, place, programs, documents, version, commit, source, seconds } = order;
+  const base = `docker-image://${nameOf('base', platform)}`;
+  const values = {
+    ...{ VERSION: version, REVISION: commit, SOURCE: source ?? '' },
+    ...ofBuilder,
   };
-  const ids = { 'linux/amd64': await pull('linux/amd64'), 'linux/arm64': await pull('linux/arm64') };
-  const pulled = sortIndex(indexShape.parse(JSON.parse(await buildah('manifest', 'inspect', baseList))), '');
-  if (base.kind === 'registry') {
-    return { ids, reference: base.reference, digest: base.digest ?? pulled.digest };
-  }
-  // A path is of one machine, and says nothing on another one.
-  return { ids, reference: `localhost/base@${pulled.digest}`, digest: pulled.digest };
+  const isOwn = platform === ofBuilder.BUILDPLATFORM;
+  const compiled = isOwn ? {} : { compiled: await withoutCompiledCode(join(folder, 'none'), platform) };
+  await buildah(
+    ...['build', '--isolation=chroot', '--pull=never', '--format=oci', '--identity-label=false'],
+    ...[`--timestamp=${seconds}`, `--platform=${platform}`],
+    `--tag=${nameOf('static-export-operator', platform)}`,
+    ...Object.entries(values).map(([name, value]) => `--build-arg=${name}=${value}`),
+    ...Object.entries({ programs, documents, base, own: base, ...compiled }).map(
+      ([name, path]) => `--build-context=${name}=${path}`,
+    ),
+    ...[`--file=${join(place.cwd, 'Dockerfile')}`, place.cwd],
+  );
+}
+
+async function readLayout(layout: string): Promise<ImageManifest> {
+  const read = async (file: string): Promise<unknown> =>
+    JSON.parse(await readFile(join(layout, file), 'utf8'));
+  const [entry] = indexShape.parse(await read('index.json')).manifests;
+  if (entry === undefined) throw new Error('The builder wrote no image. Check its version.');
+  return manifestShape.parse(await read(`blobs/${entry.digest.replace(':', '/')}`));
+}
+
+/** The highest level that every reader of Zstandard accepts: beyond it, windows are larger than 8 MiB. */
+const level = { params: { [constants.ZSTD_c_compressionLevel]: 19 } };
+
+/** @param blobs gets the compressed layer, under its sum */
+async function compressLayer(file: string, blobs: string): Promise<StoredBlob> {
+  const draft = `${file}.zst`;
+  await pipeline(createReadStream(file), createGunzip(), createZstdCompress(level), createWriteStream(draft));
+  const bytes = await readFile(draft);
+  const hex = createHash('sha256').update(bytes).digest('hex');
+  await writeFile(join(blobs, hex), bytes);
+  return { digest: `sha256:${hex}`, size: bytes.length };
+}
+
+async function blobNames(layout: string, place: ToolPlace): Promise<readonly string[]> {
+  const listed = await runTool(['find', 'blobs', '-type', 'f'], { ...place, cwd: layout });
+  return listed
+    .split('\n')
+    .filter((line) => line !== '')
+    .sort();
 }
 
 const ownArchitecture = process.arch === 'x64' ? 'amd64' : process.arch;
 /** BuildKit says it always, this builder only where it builds for its own. */
 const ofBuilder = { BUILDPLATFORM: `linux/${ownArchitecture}`, BUILDARCH: ownArchitecture };
-const isOwn = (platform: Platform): boolean => platform === ofBuilder.BUILDPLATFORM;
 
 /** What the Dockerfile's stage leaves for a platform that the builder cannot run, without running anything. */
 async function withoutCompiledCode(folder: string, platform: Platform): Promise<string> {

@@ -11,19 +11,20 @@ import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
 import { parseSignKey } from '#mirror/kit/minisign-secret-key.ts';
 import { readThirdParty } from '../../.ci/third-party.ts';
+import { readBaseLock } from '../base/base-lock.ts';
+import { type BasePart, baseParts } from '../base/base-parts.ts';
 import { bundledPackages, isPackagePart } from '../bundled-packages.ts';
 import { publishChart } from '../version/chart-annotations.ts';
 import { withRepository } from './chart-text.ts';
 import { type FileSum, formatChecksums, signChecksums } from './checksums.ts';
 import { packGzip, unpackGzip } from './fixed-tar.ts';
-import { type BuiltImage, buildImageArchive } from './image-archive.ts';
-import { readBase } from './image-layout.ts';
+import { buildImageArchive } from './image-archive.ts';
 import { installManifest, installName, installNamespace } from './install-manifest.ts';
 import { provenanceLine } from './provenance.ts';
 import * as files from './release-files.ts';
 import { releaseNotes } from './release-notes.ts';
 import type { LeftOut } from './release-table.ts';
-import { type BillSubject, cyclonedxBill, type FurtherPart, spdxBill } from './software-bill.ts';
+import { type BillSubject, cyclonedxBill, spdxBill } from './software-bill.ts';
 import { releaseEnvironment, runTool, type ToolPlace, toolVersion } from './tool.ts';
 
 export const orderShape = z.object({
@@ -36,8 +37,8 @@ export const orderShape = z.object({
   /** Absolute, existing and empty. */
   scratch: z.string(),
   registry: z.string().optional(),
-  base: z.string().optional(),
-  mayBeTag: z.boolean(),
+  /** Of Debian. */
+  mirror: z.string().optional(),
   source: z.string().optional(),
   downloads: z.string().optional(),
   builder: z.string(),
@@ -69,7 +70,8 @@ async function makeRelease(order: ReleaseOrder): Promise<readonly LeftOut[]> {
   await makePackage(order, programs, place);
   const image = await makeImage(order, programs, place, buildah);
   if ('why' in image) leftOut.push(...files.imageFiles(version).map((name) => ({ name, why: image.why })));
-  await makeBills(order, programs, place, 'why' in image ? undefined : image);
+  const base = 'why' in image ? [] : await readBaseParts();
+  await makeBills(order, programs, place, 'why' in image ? undefined : base);
 
   const tools = {
     node: process.version,
@@ -78,7 +80,6 @@ async function makeRelease(order: ReleaseOrder): Promise<readonly LeftOut[]> {
     ...(!('why' in image) && { buildah: buildah ?? '' }),
   };
   const sums = await sumsOf(out);
-  const base = 'why' in image ? undefined : image.base;
   const { commit, source, builder, registry, downloads } = order;
   const parameters = { version, ...(registry && { registry }), ...(downloads && { downloads }) };
   const line = provenanceLine({ commit, source, builder, parameters, tools, base }, sums);
@@ -145,11 +146,10 @@ async function makeImage(
   programs: string,
   place: ToolPlace,
   buildah: string | undefined,
-): Promise<BuiltImage | { readonly why: string }> {
+): Promise<{ readonly digest: string } | { readonly why: string }> {
   if (buildah === undefined) return { why: 'buildah is not installed; install it and run again' };
-  const ofDockerfile = /^ARG BASE=(.+)$/m.exec(await readText('Dockerfile'))?.[1] ?? '';
-  const base = readBase(order.base ?? ofDockerfile, order.mayBeTag);
-  if (typeof base === 'string') return { why: base };
+  if ((await toolVersion(['dpkg-deb', '--version'], place)) === undefined)
+    return { why: 'dpkg-deb is not installed; install dpkg and run again' };
   const [folder, documents] = [join(order.scratch, 'image'), join(order.scratch, 'documents')];
   await mkdir(folder);
   await runTool(['node', '.ci/third-party.ts', documents], place);
@@ -162,12 +162,13 @@ async function makeImage(
   for (const name of ['static-export', 'bundle-server']) {
     await cp(join(programs, name), join(inImage, name), { recursive: true });
   }
-  const { version, commit, source, seconds, out } = order;
+  const { version, commit, source, seconds, out, mirror } = order;
   const to = join(out, files.imageFile(version));
   try {
-    return await buildImageArchive({
-      ...{ place, folder, programs: inImage, documents, base, version, commit, source, seconds, to },
+    const digest = await buildImageArchive({
+      ...{ place, folder, programs: inImage, documents, mirror, version, commit, source, seconds, to },
     });
+    return { digest };
   } catch (error) {
     await rm(to, { force: true });
     return { why: `the build failed: ${error instanceof Error ? error.message : String(error)}` };
@@ -178,7 +179,7 @@ async function makeBills(
   order: ReleaseOrder,
   programs: string,
   place: ToolPlace,
-  image: BuiltImage | undefined,
+  base: readonly BasePart[] | undefined,
 ): Promise<void> {
   const { version, commit, out } = order;
   const time = new Date(order.seconds * 1000).toISOString();
@@ -203,21 +204,16 @@ async function makeBills(
     isPart: partOf(inPackage),
     more: [],
   });
-  if (image === undefined) return;
+  if (base === undefined) return;
   const inImage = await bundledPackages(root, programs, () => true);
-  const { reference, digest } = image.base;
-  const base: FurtherPart = {
-    ...{ name: reference.replace(/@.*$/, ''), version: digest, kind: 'container' },
-    purl: `pkg:oci/${reference.replace(/@.*$/, '').split('/').at(-1)}@${encodeURIComponent(digest)}`,
-  };
   await write('image', {
-    ...{
-      ...subject,
-      name: 'static-export-operator',
-      isPart: partOf(inImage),
-      more: [base],
-    },
+    ...{ ...subject, name: 'static-export-operator', isPart: partOf(inImage), more: base },
   });
+}
+
+async function readBaseParts(): Promise<readonly BasePart[]> {
+  const lock = readBaseLock(await readText('packaging/base/base-lock.json'));
+  return baseParts(lock, await readText('package-lock.json'));
 }
 
 async function sumsOf(folder: string): Promise<readonly FileSum[]> {

@@ -1,6 +1,7 @@
 // How a release was made, as one statement of in-toto with SLSA's predicate: which commit and base, with which parameters and
 // tools, gave which bytes. Pure. Names no time and no machine: the same commit, parameters and tools give the same bytes.
 
+import type { BasePart } from '../base/base-parts.ts';
 import type { FileSum } from './checksums.ts';
 
 export interface ReleaseBuild {
@@ -13,7 +14,8 @@ export interface ReleaseBuild {
   readonly parameters: Readonly<Record<string, string>>;
   /** Versions by name. */
   readonly tools: Readonly<Record<string, string>>;
-  readonly base: { readonly reference: string; readonly digest: string } | undefined;
+  /** What the image stands on. */
+  readonly base: readonly BasePart[];
 }
 
 const buildType = 'https://staticexport.dev/build-types/release/v1';
@@ -35,9 +37,7 @@ export function provenanceLine(build: ReleaseBuild, sums: readonly FileSum[]): s
         internalParameters: { tools },
         resolvedDependencies: [
           { uri: from, digest: { gitCommit: commit } },
-          ...(base === undefined
-            ? []
-            : [{ uri: base.reference, digest: { sha256: base.digest.replace('sha256:', '') } }]),
+          ...base.map(({ purl, digest }) => ({ uri: purl, digest })),
         ],
       },
       runDetails: { builder: { id: builder } },

@@ -26,8 +26,7 @@ Makes a release from the commit that is checked out. The working tree must not d
   --from FOLDER           push the release in this folder, and make none
   --plain-http            the registry of --push is called without TLS
   --extra-ca-file FILE    CA certificates to trust in addition to the system's, for --push
-  --base REFERENCE        base of the image, by digest; or oci:FOLDER, oci-archive:FILE with both platforms
-  --allow-tag             accept a base without a digest: another day may give other bytes
+  --debian-mirror URL     where archives of Debian are, ends with /debian; the mirror of this machine's apt
   --require-image         fail where the image cannot be built
   --download-url URL      where users download the files; the krew manifest names it
   --source-url URL        where the sources are; provenance, labels and charts name it
@@ -43,8 +42,7 @@ const options = {
   from: { type: 'string' },
   'plain-http': { type: 'boolean', default: false },
   'extra-ca-file': { type: 'string' },
-  base: { type: 'string' },
-  'allow-tag': { type: 'boolean', default: false },
+  'debian-mirror': { type: 'string' },
   'require-image': { type: 'boolean', default: false },
   'download-url': { type: 'string' },
   'source-url': { type: 'string' },
@@ -124,13 +122,6 @@ async function push(
   process.stdout.write(await pushRelease({ folder, registry, env: process.env, isPlainHttp, extraCaFile }));
 }
 
-/** The release is made in another folder. */
-const baseOf = (text: string | undefined): string | undefined =>
-  text?.replace(
-    /^(oci|oci-archive):([^:]+)/,
-    (_, transport: string, path: string) => `${transport}:${resolve(path)}`,
-  );
-
 async function run(): Promise<number> {
   const { values } = parseArgs({ options });
   if (values.help) {
@@ -166,9 +157,9 @@ async function run(): Promise<number> {
         out: draft,
         scratch: work,
         registry,
-        base: baseOf(values.base),
+        mirror: values['debian-mirror'] || undefined,
       },
-      ...{ mayBeTag: values['allow-tag'], source: values['source-url'], downloads: values['download-url'] },
+      ...{ source: values['source-url'], downloads: values['download-url'] },
       ...{
         builder: values['builder-id'],
         key: fileOf(values.key),

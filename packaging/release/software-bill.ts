@@ -1,5 +1,5 @@
 // Bills of materials as npm writes them, in both formats, cut down to what an artefact contains, and with what npm does not
-// know: Node and the image's base. Pure. Names no time but the commit's and no random identifier.
+// know: Node and the packages of Debian. Pure. Names no time but the commit's and no random identifier.
 
 import { z } from 'zod';
 
@@ -42,7 +42,7 @@ export interface BillSubject {
 export interface FurtherPart {
   readonly name: string;
   readonly version: string;
-  readonly kind: 'application' | 'container' | 'library';
+  readonly kind: 'application' | 'library';
   /** An identifier such as `pkg:deb/debian/libc6@2.41`. */
   readonly purl: string;
   readonly licence?: string;
@@ -99,7 +99,7 @@ export function spdxBill(fromNpm: unknown, subject: BillSubject): string {
   const ids = new Set(['SPDXRef-DOCUMENT', ...listed.map(({ SPDXID }) => SPDXID)]);
   const more = subject.more.map(({ name, version, purl, licence }) => ({
     name,
-    SPDXID: `SPDXRef-Part-${`${name}-${version}`.replaceAll(/[^A-Za-z0-9.-]/g, '-')}`,
+    SPDXID: `SPDXRef-Part-${purl.replace('pkg:', '').replaceAll(/[^A-Za-z0-9.-]+/g, '-')}`,
     versionInfo: version,
     downloadLocation: 'NOASSERTION',
     filesAnalyzed: false,

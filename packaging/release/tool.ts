@@ -22,7 +22,14 @@ export function releaseEnvironment(
   const PATH = [dirname(process.execPath), from['PATH'] ?? ''].join(delimiter);
   return {
     ...Object.fromEntries(kept),
-    ...{ PATH, TZ: 'UTC', LC_ALL: 'C', SOURCE_DATE_EPOCH: `${seconds}`, npm_config_update_notifier: 'false' },
+    ...{
+      PATH,
+      TZ: 'UTC',
+      LC_ALL: 'C',
+      SOURCE_DATE_EPOCH: `${seconds}`,
+      npm_config_update_notifier: 'false',
+      NODE_USE_ENV_PROXY: '1',
+    },
   };
 }
 

@@ -91,7 +91,7 @@ suite('the image, built from the sources', () => {
     assert.equal(label('version'), '1.2.3');
     assert.equal(label('revision'), 'abc');
     assert.equal(label('source'), 'https://git.example.com/docs/operator');
-    assert.equal(label('base.name'), 'localhost/base:1');
+    assert.equal(label('base.name'), undefined, 'it stands on files of its own');
     assert.equal(label('licenses'), 'Apache-2.0');
     assert.ok(
       config.Env.every((variable) => !/EXTRA_CA|TOKEN|KEY/.test(variable)),

@@ -28,8 +28,8 @@ export const preparations: Readonly<Record<string, Preparation>> = {
   'support/next-export.ts': entry('a site by Next.js', async () =>
     (await import('./next-export.ts')).findNextExport(),
   ),
-  'support/image/foreign-root.ts': entry('Node and libraries for arm64', async () =>
-    (await import('./image/foreign-root.ts')).findForeignFiles(),
+  'support/image/base-root.ts': entry('the base of the image', async () =>
+    (await import('./image/base-root.ts')).findBaseRoots(),
   ),
   'support/node/name-server.ts': entry('the name server of nodes', async () =>
     (await import('./node/name-server.ts')).findNameServer(),

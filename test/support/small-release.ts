@@ -1,13 +1,15 @@
 // A release folder for a registry without the minutes that a real one takes: the real charts with the registry's image, packed
 // as a release packs them, and a small image of both platforms. Owns its checksums. The image holds no program.
 
+import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { type Platform, platforms } from '../../packaging/base/base-lock.ts';
 import { withRepository } from '../../packaging/release/chart-text.ts';
 import { formatChecksums } from '../../packaging/release/checksums.ts';
 import { packFolder, packGzip, unpackGzip } from '../../packaging/release/fixed-tar.ts';
-import { platforms, sortIndex } from '../../packaging/release/image-layout.ts';
+import { type StoredBlob, sortIndex } from '../../packaging/release/image-layout.ts';
 import * as files from '../../packaging/release/release-files.ts';
 import { publishChart } from '../../packaging/version/chart-annotations.ts';
 import { findClusterTools } from './cluster-tools.ts';
@@ -88,7 +90,7 @@ async function packImage(folder: string, to: string, release: SmallRelease): Pro
     mediaType: layerType,
     ...(await put(await packed('programs', noise(300_000, 'programs')))),
   };
-  const manifests = [];
+  const manifests: Partial<Record<Platform, StoredBlob>> = {};
   for (const platform of platforms) {
     const [os = '', architecture = ''] = platform.split('/');
     const own = {
@@ -105,11 +107,11 @@ async function packImage(folder: string, to: string, release: SmallRelease): Pro
       },
       layers: [own, shared],
     };
-    const { mediaType } = manifest;
-    const written = await put(Buffer.from(JSON.stringify(manifest)));
-    manifests.push({ mediaType, ...written, platform: { os, architecture } });
+    manifests[platform] = await put(Buffer.from(JSON.stringify(manifest)));
   }
-  const index = sortIndex({ schemaVersion: 2, manifests }, release.version);
+  const { 'linux/amd64': amd64, 'linux/arm64': arm64 } = manifests;
+  assert.ok(amd64 !== undefined && arm64 !== undefined);
+  const index = sortIndex({ 'linux/amd64': amd64, 'linux/arm64': arm64 }, release.version);
   await put(index.bytes);
   await writeFile(join(layout, 'index.json'), index.top);
   await writeFile(join(layout, 'oci-layout'), '{"imageLayoutVersion":"1.0.0"}');

@@ -22,7 +22,6 @@ import {
 } from '../../../packaging/release/release-files.ts';
 import { findClusterTools } from '../../support/cluster-tools.ts';
 import { type CommandResult, mustRun, runCommand } from '../../support/command.ts';
-import { buildBaseLayout } from '../../support/image/base-layout.ts';
 import { minisignKeys } from '../../support/minisign-keys.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { requireHere } from '../requirement.ts';
@@ -92,11 +91,9 @@ test('a tree that differs from its commit is refused, with what differs', async 
 });
 
 test('two clones on two days give the same bytes, and users can check them', async (t) => {
-  const base = join(folder, 'base');
-  await mkdir(base);
   const source = 'https://git.example.com/docs/exports';
   const shared = [
-    ...['--require-image', '--base', await buildBaseLayout(base), '--key', join(folder, 'key')],
+    ...['--require-image', '--key', join(folder, 'key')],
     ...['--registry', 'registry.example.com/docs', '--source-url', source],
   ];
   // Both before the first release: a commit in between would be in one of them alone.

@@ -40,7 +40,7 @@ const gitlabVariables = {
   ...{ CI_API_V4_URL: 'https://gitlab.example.com/api/v4', CI_PROJECT_ID: '7' },
   ...{ CI_PROJECT_URL: 'https://gitlab.example.com/docs/exports', CI_REGISTRY: 'registry.example.com' },
   ...{ CI_REGISTRY_IMAGE: 'registry.example.com/docs/exports', CI_REGISTRY_USER: 'gitlab-ci-token' },
-  ...{ CI_REGISTRY_PASSWORD: token, RELEASE_BASE: 'base@sha256:1' },
+  ...{ CI_REGISTRY_PASSWORD: token },
 };
 
 /** The jobs in the order of their stages, in one folder: artifacts of a job are there in the next. */
@@ -91,7 +91,7 @@ test('the GitLab pipeline of a tag tests, pushes, and publishes each file with t
       'npm install --global --prefix /project/dist/installed dist/static-export-cli-0.1.0.tgz',
       'npm exec -- node /project/dist/installed/bin/static-export demo --once',
       'npm run release -- --out release --push registry.example.com/docs/exports --require-image ' +
-        '--base base@sha256:1 --source-url https://gitlab.example.com/docs/exports ' +
+        '--source-url https://gitlab.example.com/docs/exports ' +
         `--download-url ${files} --builder-id https://gitlab.example.com/docs/exports/-/pipelines`,
       ...names.map((name) => `${curl} --upload-file ${name} ${files}/${name}`),
       `${curl} --json @- https://gitlab.example.com/api/v4/projects/7/releases`,

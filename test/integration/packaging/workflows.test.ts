@@ -117,7 +117,7 @@ const variables = {
 const values = new Map([
   ['github.token', token],
   ['vars.TESTS_MAY_SKIP', 'nodes'],
-  ['vars.RELEASE_BASE', 'base@sha256:1'],
+  ['vars.DEBIAN_MIRROR', 'http://mirror.example.com/debian'],
   ['secrets.MINISIGN_KEY', minisignKey],
 ]);
 

@@ -1,49 +1,48 @@
-// The root file system that stands in for the public base image: this machine's Node and the libraries it names,
-// certificates, and the same paths and user. Refuses to grow a shell: what works here works on the real base.
+// The root file systems that test images stand on: the product's own base for either platform, and the same with a shell, npm
+// and what unpacks Debian's archives, as a builder. Cached.
 
-import { chmod, copyFile, cp, mkdir, realpath, symlink, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { createHash } from 'node:crypto';
+import { copyFile, cp, mkdir, readFile, realpath, symlink } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { findNode, type Platform, platforms } from '../../../packaging/base/base-lock.ts';
+import { makeBaseRoot } from '../../../packaging/base/base-root.ts';
+import { releaseEnvironment } from '../../../packaging/release/tool.ts';
 import { mustRun } from '../command.ts';
+import { cachedFolder } from '../tool-cache.ts';
 
+const project = resolve(import.meta.dirname, '../../..');
 const certificates = '/etc/ssl/certs/ca-certificates.crt';
 
-/** Fills `root` from the Node that runs this. */
-export async function fillBaseRoot(root: string): Promise<void> {
-  const node = process.execPath;
-  await place(node, join(root, 'nodejs/bin/node'));
-  for (const library of librariesOf(await mustRun(['ldd', node]))) await place(library, join(root, library));
-  await fillAccounts(root);
+/** The base of the product's image. Read it, and write nothing there. */
+export async function findBaseRoot(platform: Platform): Promise<string> {
+  const read = (name: string): Promise<string> => readFile(join(project, name), 'utf8');
+  const { name, version } = findNode(await read('package-lock.json'), platform);
+  const lock = createHash('sha256').update(await read('packaging/base/base-lock.json'));
+  const place = { cwd: project, env: releaseEnvironment(process.env, 0) };
+  return cachedFolder(`base-${name}-${version}-${lock.digest('hex').slice(0, 12)}`, async (to) => {
+    await makeBaseRoot({ platform, to, mirror: undefined, place });
+  });
 }
 
-/** Certificates, a folder for temporary files, and the accounts. */
-export async function fillAccounts(root: string): Promise<void> {
-  await place(certificates, join(root, certificates));
-  await mkdir(join(root, 'tmp'));
-  // Not as an option of mkdir: the process's mask would take the write bits away.
-  await chmod(join(root, 'tmp'), 0o1777);
-  await mkdir(join(root, 'home/nonroot'), { recursive: true });
-  await mkdir(join(root, 'etc'), { recursive: true });
-  const users = [
-    'root:x:0:0:root:/root:/sbin/nologin',
-    'nonroot:x:65532:65532:nonroot:/home/nonroot:/sbin/nologin',
-  ];
-  await writeFile(join(root, 'etc/passwd'), `${users.join('\n')}\n`);
-  await writeFile(join(root, 'etc/group'), 'root:x:0:\nnonroot:x:65532:\n');
-  await writeFile(join(root, 'etc/nsswitch.conf'), 'hosts: files dns\n');
+export async function findBaseRoots(): Promise<void> {
+  for (const platform of platforms) await findBaseRoot(platform);
 }
 
 /**
- * Fills `root` as a builder's: the base, a shell, and this machine's npm at the places where the public image of Node
- * has them. Only the stage that builds runs on it.
+ * Fills `root` as a builder's: this machine's Node, a shell, npm at the places where the public image of Node has them, and
+ * `dpkg-deb`. Only the stages that build run on it.
  */
 export async function fillBuilderRoot(root: string): Promise<void> {
-  await fillBaseRoot(root);
-  for (const folder of ['bin', 'usr/bin', 'usr/local/bin', 'root']) {
-    await mkdir(join(root, folder), { recursive: true });
+  await place(process.execPath, join(root, 'usr/local/bin/node'));
+  await place('/usr/bin/dpkg-deb', join(root, 'usr/bin/dpkg-deb'));
+  for (const program of [process.execPath, '/usr/bin/dpkg-deb']) {
+    for (const library of librariesOf(await mustRun(['ldd', program])))
+      await place(library, join(root, library));
   }
+  await place(certificates, join(root, certificates));
+  for (const folder of ['bin', 'etc', 'root', 'tmp']) await mkdir(join(root, folder), { recursive: true });
   await copyFile('/bin/busybox', join(root, 'bin/busybox'));
   for (const applet of ['bin/sh', 'usr/bin/env']) await symlink('/bin/busybox', join(root, applet));
-  await symlink('/nodejs/bin/node', join(root, 'usr/local/bin/node'));
   const npm = await realpath((await mustRun(['sh', '-c', 'command -v npm'])).trim());
   await cp(dirname(dirname(npm)), join(root, 'usr/local/lib/node_modules/npm'), { recursive: true });
   await symlink('../lib/node_modules/npm/bin/npm-cli.js', join(root, 'usr/local/bin/npm'));

@@ -12,11 +12,9 @@ export interface BuildOrder {
   readonly dockerfile: string;
   /** `linux/arm64`, say; this machine's when absent. */
   readonly platform?: string;
-  /** The name becomes a list with an image for each platform, to which this one is added. */
-  readonly isListed?: boolean;
   /** Values of the Dockerfile's ARGs. */
   readonly args?: Readonly<Record<string, string>>;
-  /** Folders that take the place of a stage. */
+  /** What takes the place of a stage: a folder, or `docker-image://NAME`. */
   readonly stages?: Readonly<Record<string, string>>;
   /** Files and folders of the machine that `RUN` sees: path here → path there. */
   readonly mounts?: Readonly<Record<string, string>>;
@@ -26,8 +24,6 @@ export interface ImageBuilder {
   build(order: BuildOrder): Promise<void>;
   /** Writes the image as `docker save` would, and gives the file's path. */
   save(name: string): Promise<string>;
-  /** Writes a list with its images as a layout of OCI, into the folder `to`. */
-  saveLayout(name: string, to: string): Promise<void>;
 }
 
 /** @param folder existing; the builder keeps its store in it */
@@ -39,16 +35,13 @@ export async function createImageBuilder(folder: string): Promise<ImageBuilder> 
   const store = ['--root', join(folder, 'store'), '--runroot', join(folder, 'store-run')];
   const buildah = ['unshare', '--mount', '--', 'sh', '-ceu', hideState, 'buildah', state, ...store];
   return {
-    build: async ({ name, context, dockerfile, platform, isListed, args = {}, stages = {}, mounts = {} }) => {
+    build: async ({ name, context, dockerfile, platform, args = {}, stages = {}, mounts = {} }) => {
       const values = Object.entries({ ...(platform !== undefined && ownPlatform()), ...args }).map(
         ([key, value]) => `--build-arg=${key}=${value}`,
       );
       const contexts = Object.entries(stages).map(([stage, path]) => `--build-context=${stage}=${path}`);
       const volumes = Object.entries(mounts).map(([here, there]) => `--volume=${here}:${there}`);
-      const target = [
-        `--${isListed === true ? 'manifest' : 'tag'}=${name}`,
-        ...(platform === undefined ? [] : [`--platform=${platform}`]),
-      ];
+      const target = [`--tag=${name}`, ...(platform === undefined ? [] : [`--platform=${platform}`])];
       const options = ['--isolation=chroot', '--pull-never', `--file=${dockerfile}`, ...target];
       await mustRun([...buildah, 'bud', ...options, ...values, ...contexts, ...volumes, context], {
         timeoutMs: 1_800_000,
@@ -58,9 +51,6 @@ export async function createImageBuilder(folder: string): Promise<ImageBuilder> 
       const file = join(archives, `${name.replaceAll(/[/:]/g, '-')}.tar`);
       await mustRun([...buildah, 'push', name, `docker-archive:${file}:${name}`]);
       return file;
-    },
-    saveLayout: async (name, to) => {
-      await mustRun([...buildah, 'manifest', 'push', '--all', '--format=oci', name, `oci:${to}`]);
     },
   };
 }

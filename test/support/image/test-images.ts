@@ -5,15 +5,15 @@ import { existsSync } from 'node:fs';
 import { copyFile, mkdir, mkdtemp, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import type { Platform } from '../../../packaging/base/base-lock.ts';
+import { findOwnMirror } from '../../../packaging/base/base-root.ts';
 import { buildImageArchive } from '../../../packaging/release/image-archive.ts';
-import { readBase } from '../../../packaging/release/image-layout.ts';
 import { releaseEnvironment } from '../../../packaging/release/tool.ts';
 import { mustRun } from '../command.ts';
 import { sandboxImage } from '../node/container-runtime.ts';
 import { ownPrefix, sweepRemains } from '../node/remains.ts';
 import { releaseSeconds } from '../small-release.ts';
-import { buildBaseLayout } from './base-layout.ts';
-import { fillBaseRoot, fillBuilderRoot } from './base-root.ts';
+import { fillBuilderRoot, findBaseRoot } from './base-root.ts';
 import { createImageBuilder, type ImageBuilder } from './image-builder.ts';
 
 const project = resolve(import.meta.dirname, '../../..');
@@ -36,14 +36,13 @@ export const productImage = { repository: 'localhost/static-export-operator', ta
 export function buildTestImages(): Promise<TestImages> {
   return inFolder(async (folder, builder) => {
     const programs = await bundlePrograms(join(folder, 'programs'));
-    await buildBase(folder, builder, 'base', fillBaseRoot);
+    await buildBase(folder, builder);
     const product = `${productImage.repository}:${productImage.tag}`;
     await builder.build({
       name: product,
       context: project,
       dockerfile: join(project, 'Dockerfile'),
-      args: { BASE: 'localhost/base:1' },
-      stages: { programs, documents: await writeDocuments(join(folder, 'documents')) },
+      stages: { ...bases, programs, documents: await writeDocuments(join(folder, 'documents')) },
     });
     const archive = await builder.save(product);
     const productBytes = (await stat(archive)).size;
@@ -59,14 +58,12 @@ export function buildReleaseImage(
   return inFolder(async (folder, builder) => {
     const programs = await bundlePrograms(join(folder, 'programs'));
     const documents = await writeDocuments(join(folder, 'documents'));
-    const [bases, work] = [join(folder, 'bases'), join(folder, 'work')];
-    for (const each of [bases, work]) await mkdir(each);
+    const work = join(folder, 'work');
+    await mkdir(work);
     const archive = join(folder, 'image.oci.tar');
-    const base = readBase(await buildBaseLayout(bases), false);
-    if (typeof base === 'string') throw new Error(base);
     await buildImageArchive({
       place: { cwd: project, env: releaseEnvironment(process.env, releaseSeconds) },
-      base,
+      mirror: undefined,
       ...{ folder: work, programs, documents, version, to: archive },
       ...{ commit: 'abc', source: undefined, seconds: releaseSeconds },
     });
@@ -75,7 +72,7 @@ export function buildReleaseImage(
 }
 
 /**
- * The product's image as its Dockerfile builds it from the sources alone, `npm ci` included: nothing but the two bases
+ * The product's image as its Dockerfile builds it from the sources alone, `npm ci` included: nothing but the builder's
  * is made here. Asks the package registry as this machine's npm does.
  */
 export function buildFromSources(): Promise<{
@@ -87,10 +84,14 @@ export function buildFromSources(): Promise<{
   remove(): Promise<void>;
 }> {
   return inFolder(async (folder, builder) => {
-    await buildBase(folder, builder, 'base', fillBaseRoot);
     // This machine may reach the registry through something with an authority of its own.
-    const trust = 'ENV PATH=/usr/local/bin:/bin NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt';
-    await buildBase(folder, builder, 'builder', fillBuilderRoot, trust);
+    const trust =
+      'ENV PATH=/usr/local/bin:/usr/bin:/bin NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt';
+    const root = join(folder, 'builder');
+    await mkdir(root);
+    await fillBuilderRoot(root);
+    const recipe = await writeRecipe(folder, 'builder', ['FROM scratch', 'COPY . /', trust]);
+    await builder.build({ name: 'localhost/builder:1', context: root, dockerfile: recipe });
     const settings = join(homedir(), '.npmrc');
     const cache = (await mustRun(['npm', 'config', 'get', 'cache', '--silent'])).trim();
     const mounts = existsSync(settings) ? { [settings]: '/root/.npmrc' } : {};
@@ -100,8 +101,8 @@ export function buildFromSources(): Promise<{
       context: project,
       dockerfile: join(project, 'Dockerfile'),
       args: {
-        BASE: 'localhost/base:1',
         BUILDER: 'localhost/builder:1',
+        DEBIAN_MIRROR: await findOwnMirror({ cwd: project, env: releaseEnvironment(process.env, 0) }),
         VERSION: '1.2.3',
         REVISION: 'abc',
         SOURCE: 'https://git.example.com/docs/operator',
@@ -114,25 +115,16 @@ export function buildFromSources(): Promise<{
 }
 
 /**
- * The product's image for an architecture that this machine cannot run: on the base for it, Node is a file without any
- * code. Whatever the build ran of it would fail.
+ * The product's image for an architecture that this machine cannot run: on the base for it, Node is of the other architecture. Whatever the build ran of it would fail.
  */
-export function buildForeign(platform: string): Promise<{
+export function buildForeign(platform: Platform): Promise<{
   readonly archive: string;
   readonly programs: string;
   remove(): Promise<void>;
 }> {
   return inFolder(async (folder, builder) => {
-    const name = 'localhost/bases:1';
-    const recipe = await writeRecipe(folder, 'bases', ['FROM scratch', 'COPY . /']);
-    for (const [at, one] of [undefined, platform].entries()) {
-      const context = join(folder, `base-${at}`);
-      await mkdir(context);
-      await fillBaseRoot(context);
-      if (one !== undefined) await writeFile(join(context, 'nodejs/bin/node'), 'of another machine\n');
-      const place = one === undefined ? {} : { platform: one };
-      await builder.build({ name, context, dockerfile: recipe, isListed: true, ...place });
-    }
+    await buildBase(folder, builder);
+    await buildBase(folder, builder, platform);
     const programs = await bundlePrograms(join(folder, 'programs'));
     const product = 'localhost/foreign:1';
     await builder.build({
@@ -140,25 +132,27 @@ export function buildForeign(platform: string): Promise<{
       platform,
       context: project,
       dockerfile: join(project, 'Dockerfile'),
-      args: { BASE: name },
-      stages: { programs, documents: await writeDocuments(join(folder, 'documents')) },
+      stages: {
+        ...bases,
+        base: `docker-image://${foreignBase}`,
+        programs,
+        documents: await writeDocuments(join(folder, 'documents')),
+      },
     });
     return { archive: await builder.save(product), programs };
   });
 }
 
-async function buildBase(
-  folder: string,
-  builder: ImageBuilder,
-  name: string,
-  fill: (root: string) => Promise<void>,
-  ...more: readonly string[]
-): Promise<void> {
-  const context = join(folder, name);
-  await mkdir(context);
-  await fill(context);
-  const dockerfile = await writeRecipe(folder, name, ['FROM scratch', 'COPY . /', ...more]);
-  await builder.build({ name: `localhost/${name}:1`, context, dockerfile });
+const ownBase = 'localhost/base:1';
+const bases = { base: `docker-image://${ownBase}`, own: `docker-image://${ownBase}` };
+const foreignBase = 'localhost/foreign-base:1';
+
+/** @param platform another than the machine's */
+async function buildBase(folder: string, builder: ImageBuilder, platform?: Platform): Promise<void> {
+  const root = await findBaseRoot(platform ?? 'linux/amd64');
+  const dockerfile = await writeRecipe(folder, 'base', ['FROM scratch', 'COPY . /']);
+  const own = { name: ownBase, context: root, dockerfile };
+  await builder.build(platform === undefined ? own : { ...own, name: foreignBase, platform });
 }
 
 /** The sandbox's alone, for nodes that run nothing else. */

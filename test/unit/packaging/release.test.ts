@@ -9,7 +9,12 @@ import { verifyBytes } from '#mirror/kit/minisign.ts';
 import { withRepository } from '../../../packaging/release/chart-text.ts';
 import { formatChecksums, signChecksums } from '../../../packaging/release/checksums.ts';
 import { packGzip, unpackGzip } from '../../../packaging/release/fixed-tar.ts';
-import { readBase, sortIndex } from '../../../packaging/release/image-layout.ts';
+import {
+  type ImageManifest,
+  indexShape,
+  sortIndex,
+  withCompressedLayers,
+} from '../../../packaging/release/image-layout.ts';
 import { provenanceLine } from '../../../packaging/release/provenance.ts';
 import { chartNames, isReleaseFile, mandatoryFiles } from '../../../packaging/release/release-files.ts';
 import { releaseNotes } from '../../../packaging/release/release-notes.ts';
@@ -106,7 +111,12 @@ test('the provenance names the commit, the base, the parameters and each file', 
     builder: 'https://ci.example.com/b',
     parameters: { version: '1.2.3' },
     tools: { node: 'v26' },
-    base: { reference: 'registry.example.com/base@sha256:11', digest: 'sha256:11' },
+    base: [
+      {
+        ...{ name: 'libc6', version: '2', kind: 'library' as const },
+        ...{ purl: 'pkg:deb/debian/libc6@2?arch=arm64', digest: { sha256: '11' } },
+      },
+    ],
   };
   const line = provenanceLine(build, [
     { name: 'b', sha256: '2' },
@@ -126,7 +136,7 @@ test('the provenance names the commit, the base, the parameters and each file', 
         internalParameters: { tools: { node: 'v26' } },
         resolvedDependencies: [
           { uri: `git+https://git.example.com/a@${'c'.repeat(40)}`, digest: { gitCommit: 'c'.repeat(40) } },
-          { uri: 'registry.example.com/base@sha256:11', digest: { sha256: '11' } },
+          { uri: 'pkg:deb/debian/libc6@2?arch=arm64', digest: { sha256: '11' } },
         ],
       },
       runDetails: { builder: { id: 'https://ci.example.com/b' } },
@@ -187,37 +197,51 @@ test('an archive depends on names, contents and one time alone', async () => {
   assert.deepEqual(archive, await packGzip(await unpackGzip(archive), 1_700_000_000));
 });
 
-const manifest = (architecture: string, digest: string) => ({
-  mediaType: 'application/vnd.oci.image.manifest.v1+json',
-  digest,
-  size: 1,
-  platform: { os: 'linux', architecture },
-});
-
 test('the index of an image has both platforms in one order', () => {
-  const [amd64, arm64] = [manifest('amd64', 'sha256:1'), manifest('arm64', 'sha256:2')];
-  const one = sortIndex({ schemaVersion: 2, manifests: [arm64, amd64] }, '1.2.3');
-  assert.deepEqual(one, sortIndex({ schemaVersion: 2, manifests: [amd64, arm64] }, '1.2.3'));
+  const [amd64, arm64] = [
+    { digest: 'sha256:1', size: 1 },
+    { digest: 'sha256:2', size: 2 },
+  ];
+  const one = sortIndex({ 'linux/arm64': arm64, 'linux/amd64': amd64 }, '1.2.3');
+  assert.deepEqual(one, sortIndex({ 'linux/amd64': amd64, 'linux/arm64': arm64 }, '1.2.3'));
   assert.ok(one.top.includes(one.digest) && one.top.includes('"1.2.3"'));
-  assert.throws(() => sortIndex({ schemaVersion: 2, manifests: [amd64] }, '1.2.3'), /no linux\/arm64/);
-});
-
-test('a base is named by digest, or is a file of this machine', () => {
-  const digest = `sha256:${'a'.repeat(64)}`;
-  const reference = `registry.example.com/base@${digest}`;
-  assert.deepEqual(readBase(reference, false), { kind: 'registry', reference, digest });
+  const { manifests } = indexShape.parse(JSON.parse(one.bytes.toString()));
   assert.deepEqual(
-    ['oci:/Layout', 'oci-archive:/a.tar:b/c:1'].map((text) => readBase(text, false)),
+    manifests.map(({ platform, digest }) => [platform?.architecture, digest]),
     [
-      { kind: 'file', transport: 'oci', path: '/Layout', tag: '' },
-      { kind: 'file', transport: 'oci-archive', path: '/a.tar', tag: ':b/c:1' },
+      ['amd64', 'sha256:1'],
+      ['arm64', 'sha256:2'],
     ],
   );
-  assert.match(
-    String(readBase('registry.example.com/base:1', false)),
-    /is a tag, which may change; name it by digest/,
+});
+
+const layerType = 'application/vnd.oci.image.layer.v1.tar';
+const gzipped = `${layerType}+gzip`;
+const imageWith = (mediaType: string): ImageManifest => ({
+  schemaVersion: 2,
+  config: { mediaType: 'application/vnd.oci.image.config.v1+json', digest: 'sha256:c', size: 3 },
+  layers: [{ mediaType, digest: 'sha256:1', size: 100 }],
+});
+
+test('an image keeps its configuration when its layers are compressed, and not the name of a local base', () => {
+  const { bytes, size } = withCompressedLayers(
+    { ...imageWith(gzipped), annotations: { 'org.opencontainers.image.base.name': 'localhost/base:1' } },
+    new Map([['sha256:1', { digest: 'sha256:9', size: 7 }]]),
   );
-  assert.deepEqual(readBase('a:1', true), { kind: 'registry', reference: 'a:1', digest: undefined });
+  assert.equal(size, bytes.length);
+  assert.deepEqual(JSON.parse(bytes.toString()), {
+    ...imageWith(gzipped),
+    mediaType: 'application/vnd.oci.image.manifest.v1+json',
+    layers: [{ mediaType: `${layerType}+zstd`, digest: 'sha256:9', size: 7 }],
+  });
+});
+
+test('layers that a builder has compressed in another way are refused', () => {
+  const done = new Map([['sha256:1', { digest: 'sha256:9', size: 7 }]]);
+  assert.throws(
+    () => withCompressedLayers(imageWith(`${layerType}+zstd`), done),
+    /type .*zstd.*Check its version/,
+  );
 });
 
 test('nothing of the caller’s environment changes bytes', () => {
@@ -231,6 +255,6 @@ test('nothing of the caller’s environment changes bytes', () => {
   const { PATH: _, ...env } = releaseEnvironment(from, 5);
   assert.deepEqual(env, {
     ...{ HOME: '/h', npm_config_cache: '/c', npm_config_update_notifier: 'false' },
-    ...{ TZ: 'UTC', LC_ALL: 'C', SOURCE_DATE_EPOCH: '5' },
+    ...{ TZ: 'UTC', LC_ALL: 'C', SOURCE_DATE_EPOCH: '5', NODE_USE_ENV_PROXY: '1' },
   });
 });

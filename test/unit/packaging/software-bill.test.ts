@@ -11,7 +11,7 @@ const subject = {
   commit: 'c0ffee',
   time: '2026-01-02T03:04:05.000Z',
   isPart: (name: string): boolean => name === 'a',
-  more: [{ name: 'base', version: 'sha256:1', kind: 'container', purl: 'pkg:oci/base@sha256%3A1' }],
+  more: [{ name: 'libc6', version: '2', kind: 'library', purl: 'pkg:deb/debian/libc6@2?arch=arm64' }],
 } as const;
 
 const cyclonedx = (run: string): object => ({
@@ -66,14 +66,14 @@ test('a CycloneDX bill lists the parts, what npm does not know, and no reference
   assert.deepEqual(bill['components'], [
     { 'bom-ref': 'a@1', name: 'a', version: '1' },
     {
-      ...{ 'bom-ref': 'pkg:oci/base@sha256%3A1', type: 'container' },
-      ...{ name: 'base', version: 'sha256:1', purl: 'pkg:oci/base@sha256%3A1' },
+      ...{ 'bom-ref': 'pkg:deb/debian/libc6@2?arch=arm64', type: 'library' },
+      ...{ name: 'libc6', version: '2', purl: 'pkg:deb/debian/libc6@2?arch=arm64' },
     },
   ]);
   assert.deepEqual(bill['dependencies'], [
     { ref: 'root@1', dependsOn: ['a@1'] },
     { ref: 'a@1', dependsOn: [] },
-    { ref: 'pkg:oci/base@sha256%3A1', dependsOn: [] },
+    { ref: 'pkg:deb/debian/libc6@2?arch=arm64', dependsOn: [] },
   ]);
 });
 
@@ -84,14 +84,14 @@ test('an SPDX bill lists the same, with the commit in its namespace', () => {
   assert.equal(bill['documentNamespace'], 'https://staticexport.dev/spdx/product-1.2.3-c0ffee');
   assert.deepEqual(
     bill.packages.map(({ name }) => name),
-    ['product', 'a', 'base'],
+    ['product', 'a', 'libc6'],
   );
   assert.deepEqual(bill['creationInfo'], { created: '2026-01-02T03:04:05Z', creators: ['Tool: npm'] });
   assert.deepEqual(bill['relationships'], [
     { spdxElementId: 'SPDXRef-DOCUMENT', relatedSpdxElement: 'SPDXRef-root', relationshipType: 'DESCRIBES' },
     {
       spdxElementId: 'SPDXRef-root',
-      relatedSpdxElement: 'SPDXRef-Part-base-sha256-1',
+      relatedSpdxElement: 'SPDXRef-Part-deb-debian-libc6-2-arch-arm64',
       relationshipType: 'CONTAINS',
     },
   ]);

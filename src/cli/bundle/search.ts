@@ -6,9 +6,10 @@ import { largePageFiles } from '#site/pages/bundle-pages.ts';
 import { type AddedSearch, remakeInThread } from '#site/remake/remaking.ts';
 import type { CliContext, Finding } from '../context.ts';
 import { counted, sizeWords } from '../output/amounts.ts';
+import { requireNewArchive } from './archive-file.ts';
 import type { ArchiveAnswer } from './documents.ts';
 import { contentWarnings, findingLines, summaryFields, warningLines } from './inspect.ts';
-import { remadePackPath, requireNewArchive, writeRemadeArchive } from './planned-archive.ts';
+import { remadePackPath, writeRemadeArchive } from './planned-archive.ts';
 import { type SizeLimits, withPack } from './reading.ts';
 
 interface SearchValues extends SizeLimits {

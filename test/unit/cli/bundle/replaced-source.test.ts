@@ -4,9 +4,9 @@ import assert from 'node:assert/strict';
 import { linkSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { runInProcess } from '../../../support/cli-in-process.ts';
 import { tarOf } from '../../../support/tar-builder.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
+import { archiveVerb } from './archive-verb.ts';
 
 const site = {
   'site/index.html':
@@ -16,10 +16,7 @@ const site = {
 };
 
 for (const verb of ['repair', 'portable', 'markdown', 'search']) {
-  const made = async (...args: readonly string[]) => {
-    const { code, stdout } = await runInProcess(['bundle', verb, ...args, '-o', 'json']);
-    return { code, document: JSON.parse(stdout) };
-  };
+  const made = archiveVerb(verb);
 
   test(`bundle ${verb} refuses to write over its source, under any name of it`, async (t) => {
     const folder = temporaryFolder(t);

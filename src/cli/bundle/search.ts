@@ -1,6 +1,7 @@
 // `bundle search`: an archive of the same site with a search that needs no server, and what that search finds. Refuses to read pages on
 // the main thread. Invariant: the archive that it reads is replaced whole, where --to and --replace name it, or stays.
 
+import { nothingToFind, nothingToFindRemedy } from '#bundle/search-words.ts';
 import { printable } from '#platform/wire/printable-text.ts';
 import { largePageFiles } from '#site/pages/bundle-pages.ts';
 import { type AddedSearch, remakeInThread } from '#site/remake/remaking.ts';
@@ -90,10 +91,7 @@ function searchFindings(
       pages > 0 && {
         level: 'warning',
         code: 'NothingToFind',
-        lines: [
-          'No page may be found by a search, so that nothing was added',
-          'Check the robots meta elements of its pages',
-        ],
+        lines: [nothingToFind, nothingToFindRemedy],
       },
     withoutLine.count > 0 && {
       level: 'warning',

@@ -213,3 +213,14 @@ test('a bundle with a search of its own is served as it is', async () => {
   assert.equal((await get('/_sx/search/index.js')).text, 'its own');
   assert.equal((await get('/')).text, page('home v1'));
 });
+
+test('a site without a page to find is served as it is, and the log says what to check', async () => {
+  const hidden = page('hidden').replace('</title>', '</title><meta name=robots content=noindex>');
+  await publish('v1', undefined, { 'index.html': hidden });
+  await here.served.start('--search');
+  await here.served.said(
+    /No page may be found by a search, so that nothing was added\. Check the robots meta/,
+  );
+  assert.equal(await (await fetch(`${here.served.site}/`)).text(), hidden);
+  assert.equal((await fetch(`${here.served.site}/_sx/search/search.js`)).status, 404);
+});

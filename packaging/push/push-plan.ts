@@ -1,7 +1,12 @@
 // What a push writes, skips and refuses, decided from what the registry names by its tags. Pure. Invariants: a version never
 // gets other bytes; its minor version, such as 0.2, never goes back to an older release and never names a prerelease.
 
-import { compareReleaseVersions, isPrerelease, isReleaseVersion } from '../version/release-version.ts';
+import {
+  compareReleaseVersions,
+  isPrerelease,
+  isReleaseVersion,
+  minorOf,
+} from '../version/release-version.ts';
 import type { Artifact } from './artifact.ts';
 
 /** What a repository has before the push. */
@@ -36,7 +41,7 @@ export const versionTagOf = (version: string): string => version.replaceAll('+',
 
 /** @returns `undefined` for a prerelease */
 export function minorTagOf(version: string): string | undefined {
-  return isPrerelease(version) ? undefined : version.split('.').slice(0, 2).join('.');
+  return isPrerelease(version) ? undefined : minorOf(version);
 }
 
 export function planTags(

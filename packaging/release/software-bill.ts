@@ -3,13 +3,18 @@
 
 import { z } from 'zod';
 
+const cdxPart = z.looseObject({
+  'bom-ref': z.string(),
+  externalReferences: z.array(z.looseObject({ url: z.string() })).optional(),
+});
+type CdxPart = z.infer<typeof cdxPart>;
 const cdxShape = z.looseObject({
   serialNumber: z.string().optional(),
   metadata: z.looseObject({
     timestamp: z.string().optional(),
-    component: z.looseObject({ 'bom-ref': z.string() }),
+    component: cdxPart,
   }),
-  components: z.array(z.looseObject({ 'bom-ref': z.string(), name: z.string(), version: z.string() })),
+  components: z.array(cdxPart.extend({ name: z.string(), version: z.string() })),
   dependencies: z.array(z.looseObject({ ref: z.string(), dependsOn: z.array(z.string()).optional() })),
 });
 const spdxShape = z.looseObject({
@@ -63,7 +68,7 @@ export function cyclonedxBill(fromNpm: unknown, subject: BillSubject): string {
     ...(licence !== undefined && { licenses: [{ license: { name: licence } }] }),
   }));
   const ref = `pkg:generic/${subject.name}@${subject.version}`;
-  const { properties: __, ...component } = metadata.component;
+  const { properties: __, ...component } = withAddresses(metadata.component);
   const document = {
     ...bill,
     metadata: {
@@ -78,7 +83,7 @@ export function cyclonedxBill(fromNpm: unknown, subject: BillSubject): string {
         purl: ref,
       },
     },
-    components: [...listed, ...more],
+    components: [...listed.map(withAddresses), ...more],
     dependencies: [
       ...dependencies
         .filter((one) => refs.has(one.ref))
@@ -87,6 +92,17 @@ export function cyclonedxBill(fromNpm: unknown, subject: BillSubject): string {
     ],
   };
   return `${JSON.stringify(document, undefined, 1)}\n`;
+}
+
+/** As git takes it for SSH: `git@github.com:owner/name.git`. */
+const scpAddress = /^([\w.-]+@[\w.-]+):(?!\/)(.+)$/;
+
+/** npm copies such addresses as they are. They are not URLs, and a reader that validates refuses the whole bill. */
+function withAddresses<Part extends CdxPart>(part: Part): Part {
+  const { externalReferences: all } = part;
+  if (all === undefined) return part;
+  const written = all.map((one) => ({ ...one, url: one.url.replace(scpAddress, 'git+ssh://$1/$2') }));
+  return { ...part, externalReferences: written };
 }
 
 /** @param fromNpm what `npm sbom --sbom-format=spdx` wrote */

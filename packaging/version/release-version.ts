@@ -1,9 +1,14 @@
 // Versions of releases: `X.Y.Z`, or `X.Y.Z-rc.1` before one. Pure. Refuses build metadata, because a tag of a registry has
 // no `+`, and leading zeros, because two texts would be one version.
 
+/** Source of an expression that finds `X.Y` in a text; it has no group. */
+export const minorPattern = '(?:0|[1-9]\\d*)\\.(?:0|[1-9]\\d*)';
+
 /** Source of an expression that finds a version in a text; it has no group. */
-export const versionPattern =
-  '(?:0|[1-9]\\d*)\\.(?:0|[1-9]\\d*)\\.(?:0|[1-9]\\d*)(?:-[0-9A-Za-z]+(?:[.-][0-9A-Za-z]+)*)?';
+export const versionPattern = `${minorPattern}\\.(?:0|[1-9]\\d*)(?:-[0-9A-Za-z]+(?:[.-][0-9A-Za-z]+)*)?`;
+
+/** @returns `X.Y` of the version, also of a prerelease */
+export const minorOf = (version: string): string => version.split('.').slice(0, 2).join('.');
 
 const whole = new RegExp(`^${versionPattern}$`);
 

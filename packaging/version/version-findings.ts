@@ -11,6 +11,7 @@ import {
   surfaceFile,
   type Tree,
 } from './release-plan.ts';
+import { minorOf } from './release-version.ts';
 import { parseSurface, type Surface, surfaceKinds, unexplainedRemovals } from './surface.ts';
 import { namedVersions } from './version-places.ts';
 
@@ -22,7 +23,7 @@ export async function findVersionFaults(
   const current = currentVersion(tree);
   const differing = [...tree]
     .flatMap(([file, text]) => namedVersions(file, text))
-    .filter(({ version }) => version !== current)
+    .filter(({ version, isMinor }) => version !== (isMinor ? minorOf(current) : current))
     .map(
       ({ file, line, version }) =>
         `${file}:${line} names ${version}, but package.json names ${current}; run "npm run release:prepare"`,

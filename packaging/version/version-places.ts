@@ -2,13 +2,15 @@
 // `npm run check` compares the same places, so that a form stands here once. Refuses to change a version in another form:
 // history, such as "since 0.1.0", stays true.
 
-import { versionPattern } from './release-version.ts';
+import { minorOf, minorPattern, versionPattern } from './release-version.ts';
 
 export interface NamedVersion {
   readonly file: string;
   /** Counted from 1. */
   readonly line: number;
   readonly version: string;
+  /** True where the place names `X.Y` of the version. */
+  readonly isMinor: boolean;
 }
 
 interface Form {
@@ -16,6 +18,8 @@ interface Form {
   /** Before and after the version; what stands there is kept. */
   readonly before: string;
   readonly after: string;
+  /** Names `X.Y` alone. */
+  readonly isMinor?: true;
 }
 
 const documents = /^(?!CHANGELOG\.md$).*(?:\.md|\.ya?ml|Dockerfile)$/;
@@ -45,43 +49,53 @@ const forms: readonly Form[] = [
     before: '\\bhelm (?:install|upgrade|pull|show)\\b[^\\n]* --version[ =]',
     after: '(?![\\w])',
   },
+  // The further tag, as `npm run release -- --push` reports it.
+  { files: documents, before: '; ', after: ' names it now$', isMinor: true },
 ];
 /** The sections of versions, and the notes of upgrades, are history. */
 const histories = /^charts\/[^/]+\/docs\/upgrade\.md$/;
 /** What the first release removes. */
 const notReleased = /^(\| State \| \S+), not released yet/m;
 
-const formsOf = (file: string): readonly RegExp[] =>
+const formsOf = (file: string): readonly { readonly pattern: RegExp; readonly isMinor: boolean }[] =>
   histories.test(file)
     ? []
     : forms
         .filter(({ files }) => files.test(file))
-        .map(({ before, after }) => new RegExp(`(${before})(${versionPattern})(${after})`, 'gm'));
+        .map(({ before, after, isMinor = false }) => ({
+          pattern: new RegExp(`(${before})(${isMinor ? minorPattern : versionPattern})(${after})`, 'gm'),
+          isMinor,
+        }));
 
 /** Every place of a file, in the order of its lines. */
 export function namedVersions(file: string, text: string): readonly NamedVersion[] {
-  const found = formsOf(file).flatMap((form) => [...text.matchAll(form)]);
-  return found
-    .map(({ index, 1: before = '', 2: version = '' }) => ({
-      file,
+  const found = formsOf(file).flatMap(({ pattern, isMinor }) =>
+    [...text.matchAll(pattern)].map(({ index, 1: before = '', 2: version = '' }) => ({
+      ...{ file, version, isMinor },
       line: lineAt(text, index + before.length),
-      version,
-    }))
-    .sort((one, other) => one.line - other.line);
+    })),
+  );
+  return found.sort((one, other) => one.line - other.line);
 }
 
 /** The text with the version in every place. */
 export function withVersion(file: string, text: string, version: string): string {
-  const changed = formsOf(file).reduce(
-    (now, form) =>
-      now.replace(form, (_all, before: string, _old: string, after: string) => before + version + after),
-    text,
-  );
+  const changed = formsOf(file).reduce((now, { pattern, isMinor }) => {
+    const written = isMinor ? minorOf(version) : version;
+    return now.replace(
+      pattern,
+      (_all, before: string, _old: string, after: string) => before + written + after,
+    );
+  }, text);
   return file === 'README.md' ? changed.replace(notReleased, '$1') : changed;
 }
 
 /** Lines that name the version in another form: a person decides about them. */
-export function otherMentions(file: string, text: string, version: string): readonly NamedVersion[] {
+export function otherMentions(
+  file: string,
+  text: string,
+  version: string,
+): readonly Omit<NamedVersion, 'isMinor'>[] {
   const known = new Set(namedVersions(file, text).map(({ line }) => line));
   const mention = new RegExp(`(?<![\\w.])v?${version.replaceAll('.', '\\.')}(?![\\w-]|\\.\\d)`);
   return text

@@ -93,8 +93,10 @@ export async function runBundleServer(
   const restore = openRestore(flags, certificates, { ...reading, workerUrl: workers.mirror });
   const variants = createVariantKeeper(flags, { ...context, make: makeInWorker(workers.variant) });
   const onActive = (bundle: LiveBundle, basePath: string): void => {
-    variants.prepareFor(bundle, made.prepareFor(bundle, basePath));
-    agents?.useBundle(bundle);
+    const making = made.prepareFor(bundle, basePath);
+    variants.prepareFor(bundle, making);
+    // One index of the pages is enough for readers and agents.
+    agents?.useBundle(bundle, flags.search ? making.then(() => hasMadeSearch(bundle)) : undefined);
     void warnOfContent(bundle, basePath, logger);
     onServing(`${sitePort.url}${encodeURI(basePath)}`);
   };
@@ -241,6 +243,9 @@ function contentOf({
   if (bundleRef !== undefined) return readFromReference(bundleRef, digest, version);
   return bundleUrl === undefined ? readFromFile(bundleFile) : readFromFlags(bundleUrl, version);
 }
+
+const hasMadeSearch = (bundle: LiveBundle): boolean =>
+  bundle.extension()?.features.includes('search') ?? false;
 
 async function warnOfContent(bundle: LiveBundle, basePath: string, logger: Logger): Promise<void> {
   for (const message of await findContentWarnings(bundle, basePath)) {

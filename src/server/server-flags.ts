@@ -26,6 +26,7 @@ import { deploymentTypes } from './answer/reply.ts';
 import { type ContentEncoding, contentEncodings } from './http/content-encoding.ts';
 import { readBasePath } from './http/request-path.ts';
 import { addedHeaders } from './http/response-headers.ts';
+import { defaultCallsPerMinute } from './mcp/call-rate.ts';
 import { readOwnHost } from './mcp/own-hosts.ts';
 import { readPeerName } from './peers/peer-addresses.ts';
 
@@ -62,8 +63,6 @@ const hiddenName = (text: string): string => {
   }
   return name;
 };
-
-const defaultMcpRate = 600;
 
 export const bundleServerFlags = {
   bundleFile: path.optional('Mounted bundle.json that names the bundle to serve; read at every poll'),
@@ -164,9 +163,8 @@ export const bundleServerFlags = {
   mcpTokenFile: path.optional(
     'File with the token that agents must send as a bearer, one a line; read again while the server runs',
   ),
-  mcpRate: positiveCount.withDefault(
-    `${defaultMcpRate}`,
-    'Calls of agents in a minute; a sixth of them at once',
+  mcpRate: positiveCount.optional(
+    `Calls of agents in a minute; a sixth of them at once (default: ${defaultCallsPerMinute})`,
   ),
   accessLog: toggle('Log every request of the site port, without its query'),
   fastPath: oneOf(['true', 'false']).withDefault(
@@ -242,7 +240,7 @@ function unusedAgentFlag({ mcpHosts, mcpTokenFile, mcpRate }: BundleServerFlags)
   const given = [
     ...(mcpTokenFile === undefined ? [] : ['--mcp-token-file']),
     ...(mcpHosts.length === 0 ? [] : ['--mcp-hosts']),
-    ...(mcpRate === defaultMcpRate ? [] : ['--mcp-rate']),
+    ...(mcpRate === undefined ? [] : ['--mcp-rate']),
   ];
   const [one] = given;
   return one === undefined ? undefined : `${one} changes nothing without --mcp: add --mcp, or remove ${one}`;

@@ -2,16 +2,18 @@
 // charts shows of them.
 
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { cp, readFile, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { apiVersion, apiVersionName, group, plural, resourceKind } from '#operator/staticexport/names.ts';
 import { parseStaticExport } from '#operator/staticexport/parse.ts';
 import { version } from '#platform/runtime/version.ts';
+import { withRepository } from '../../packaging/release/chart-text.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import * as operator from './operator-chart.ts';
-import { chartsFolder, RenderedObject, renderChart } from './rendered-chart.ts';
+import { chartsFolder, notesOf, RenderedObject, renderChart } from './rendered-chart.ts';
 import * as site from './site-chart.ts';
 import { readValuePaths, withValue } from './value-paths.ts';
 
@@ -155,4 +157,23 @@ test("Artifact Hub's annotations are true: version, image, changes, and the CRD 
   const [example] = parse(annotations['artifacthub.io/crdsExamples'] ?? '');
   assert.equal(example.apiVersion, apiVersion);
   assert.ok(parseStaticExport({ spec: example.spec, status: undefined }).spec !== undefined);
+});
+
+test('the notes warn of an image name without a registry, and not in charts of a release that names one', async (t) => {
+  const exported = { create: true, domain: 'docs.example.com', api: { keySecretRef: { name: 'k' } } };
+  for (const [chart, key, values] of [
+    [site.chart, 'server.image.repository', { export: exported }],
+    [operator.chart, 'image.repository', { apiBaseUrl: 'https://export.example.com' }],
+  ] as const) {
+    const warning = /WARNING: the image name (\S+) has no registry\. [\s\S]*, and set (\S+)\./;
+    const [, image, named] = warning.exec(await notesOf(chart, { values })) ?? [];
+    assert.deepEqual([image, named], [`static-export-operator:${version}`, key]);
+    const pulled = { ...values, global: { imageRegistry: 'registry.example.com' } };
+    assert.doesNotMatch(await notesOf(chart, { values: pulled }), warning);
+    const released = join(temporaryFolder(t), basename(chart));
+    await cp(chart, released, { recursive: true });
+    const file = join(released, 'values.yaml');
+    await writeFile(file, withRepository(await readFile(file, 'utf8'), 'registry.example.com/p/x'));
+    assert.doesNotMatch(await notesOf(released, { values }), warning);
+  }
 });

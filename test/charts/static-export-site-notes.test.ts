@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { version } from '#platform/runtime/version.ts';
 import { chartsFolder, notesOf } from './rendered-chart.ts';
 
 const chart = join(chartsFolder, 'static-export-site');
@@ -24,14 +23,6 @@ test('with the operator, the notes name the StaticExport and warn of nothing', a
   const notes = await notesOf(chart, { values });
   assert.match(notes, /get staticexport docs-static-export-site/);
   assert.doesNotMatch(notes, /WARNING|NOTE:/);
-});
-
-test('the notes warn of an image that no registry has, until a repository or a registry is named', async () => {
-  const warning = /WARNING: no registry has the image (\S+)\. [\s\S]*set server\.image\.repository\./;
-  const [, image] = warning.exec(await notesOf(chart, { values: { export: exported } })) ?? [];
-  assert.equal(image, `static-export-operator:${version}`);
-  for (const values of [{ server: pushed }, { global: { imageRegistry: 'registry.example.com' } }])
-    assert.doesNotMatch(await notesOf(chart, { values: { ...values, export: exported } }), /no registry/);
 });
 
 test('the notes warn of an HTTPRoute whose names agents may not use', async () => {

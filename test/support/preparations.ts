@@ -25,6 +25,9 @@ export const preparations: Readonly<Record<string, Preparation>> = {
   'support/check-jsonschema.ts': entry('check-jsonschema', async () =>
     (await import('./check-jsonschema.ts')).findCheckJsonSchema(),
   ),
+  'support/bill-validator.ts': entry('validators of bills of materials', async () =>
+    (await import('./bill-validator.ts')).findBillValidator(),
+  ),
   'support/next-export.ts': entry('a site by Next.js', async () =>
     (await import('./next-export.ts')).findNextExport(),
   ),

@@ -1,5 +1,5 @@
 {{- /* The store's size: (keep + 3) × the largest bundle. `keep` versions stay, one is being prepared, its archive lies
-     beside it where it is a zip, and a reader may still hold a version that was removed; the server refuses anything
+     next to it where it is a zip, and a reader may still hold a version that was removed; the server refuses anything
      larger, so the volume cannot overflow. */ -}}
 {{- define "static-export-site.storeSize" -}}
 {{- if .Values.persistence.size -}}{{ .Values.persistence.size }}

@@ -1,14 +1,43 @@
 // Writes an archive under the name that the user gave; the ending says which kind. Invariant: the destination's name
 // appears only when the whole archive is on the disk.
 
-import { open, rename, rm } from 'node:fs/promises';
+import { open, realpath, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type ArchivedFile, type ArchiveFormat, archiveBytes } from '#bundle/archive/archive-writer.ts';
 import { syncFolder } from '#platform/runtime/folder.ts';
 import { PublishableError } from '#platform/wire/publishable-error.ts';
 import { CliError } from '../cli-error.ts';
-import { newPartialName, notWritten, type Placement, requireReplaceable } from '../output/destination.ts';
-import { archiveEndings, archiveFormatOf } from './archive-names.ts';
+import { admitFile } from '../output/admitted-file.ts';
+import {
+  namedPath,
+  newPartialName,
+  notWritten,
+  type Placement,
+  requireReplaceable,
+} from '../output/destination.ts';
+import { archiveEndings, archiveFormatOf, isArchiveName } from './archive-names.ts';
+
+/**
+ * Before the source is read, which may take minutes.
+ *
+ * @param flag or argument that names the archive
+ * @throws {CliError} `UnknownArchiveName`, `DestinationExists`, and those of `admitFile`
+ */
+export async function requireNewArchive(
+  destination: string,
+  mayReplace: boolean,
+  flag = '--to',
+): Promise<void> {
+  if (!isArchiveName(destination)) {
+    throw new CliError('usage', 'UnknownArchiveName', `${flag} must end in ${archiveEndings}`);
+  }
+  const name = namedPath(flag, destination);
+  const present = await realpath(destination).catch(() => undefined);
+  if (!mayReplace && present !== undefined) {
+    throw new CliError('usage', 'DestinationExists', `${name} exists; name another, or add --replace`);
+  }
+  await admitFile(destination, name);
+}
 
 /**
  * @param check of the whole archive under another name, before it gets its own; what it throws leaves all as before

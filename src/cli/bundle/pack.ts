@@ -11,8 +11,7 @@ import { CliError } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';
 import { sizeWords } from '../output/amounts.ts';
 import { isUnfinished, namedPath } from '../output/destination.ts';
-import { writeArchive } from './archive-file.ts';
-import { archiveEndings, isArchiveName } from './archive-names.ts';
+import { requireNewArchive, writeArchive } from './archive-file.ts';
 import type { ArchiveAnswer } from './documents.ts';
 import { filesOf, sourceUnreadable } from './folder-files.ts';
 import { contentFields, contentLines, contentWarnings, warningLines } from './inspect.ts';
@@ -28,14 +27,8 @@ export async function packBundle(
   context: CliContext,
 ): Promise<ArchiveAnswer<'PackedArchive'>> {
   const { progress, signal } = context;
-  if (!isArchiveName(destination)) {
-    throw new CliError('usage', 'UnknownArchiveName', `ARCHIVE must end in ${archiveEndings}`);
-  }
+  await requireNewArchive(destination, values.replace, 'ARCHIVE');
   const name = namedPath('ARCHIVE', destination);
-  const present = await realpath(destination).catch(() => undefined);
-  if (!values.replace && present !== undefined) {
-    throw new CliError('usage', 'DestinationExists', `${name} exists; name another, or add --replace`);
-  }
   const checked: BundleIndex[] = [];
   const write = async (files: readonly ArchivedFile[]): Promise<void> => {
     progress.phase('Writing the archive');

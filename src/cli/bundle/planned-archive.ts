@@ -1,32 +1,18 @@
 // An archive that is made of another one, with its digest known before it is written. What was written is read back by a server's
 // rules before it gets its name. Invariant: an archive that servers would reject, or that is not the planned one, replaces nothing.
 
-import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { packedFiles } from '#bundle/archive/packed-files.ts';
 import type { BundleIndex } from '#bundle/bundle-index.ts';
 import { openPack } from '#bundle/store/stored-bundle.ts';
-import { CliError } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';
 import { namedPath } from '../output/destination.ts';
 import { writeArchive } from './archive-file.ts';
-import { archiveEndings, isArchiveName } from './archive-names.ts';
 import { withProgress } from './pack.ts';
 import { readIndex, type SizeLimits, type UnpackedArchive } from './reading.ts';
 
 interface WriteValues extends SizeLimits {
   readonly replace: boolean;
-}
-
-/** Before the source is read, which may take minutes. @throws {CliError} `UnknownArchiveName`, `DestinationExists` */
-export async function requireNewArchive(destination: string, mayReplace: boolean): Promise<void> {
-  if (!isArchiveName(destination)) {
-    throw new CliError('usage', 'UnknownArchiveName', `--to must end in ${archiveEndings}`);
-  }
-  const present = await realpath(destination).catch(() => undefined);
-  if (mayReplace || present === undefined) return;
-  const message = `${namedPath('--to', destination)} exists; name another, or add --replace`;
-  throw new CliError('usage', 'DestinationExists', message);
 }
 
 /** Names a file in the work folder of an archive, for the pack that the thread writes. */

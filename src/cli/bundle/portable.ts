@@ -7,9 +7,10 @@ import type { CliContext, Finding } from '../context.ts';
 import { counted, sizeWords } from '../output/amounts.ts';
 import { marked } from '../output/paint.ts';
 import { prose } from '../output/screen.ts';
+import { requireNewArchive } from './archive-file.ts';
 import type { ArchiveAnswer } from './documents.ts';
 import { contentWarnings, summaryFields, warningLines } from './inspect.ts';
-import { remadePackPath, requireNewArchive, writeRemadeArchive } from './planned-archive.ts';
+import { remadePackPath, writeRemadeArchive } from './planned-archive.ts';
 import { type SizeLimits, withPack } from './reading.ts';
 
 interface PortableValues extends SizeLimits {

@@ -1,14 +1,16 @@
 // `bundle search`: an archive of the same site with a search that needs no server, and what that search finds. Refuses to read pages on
 // the main thread. Invariant: the archive that it reads is replaced whole, where --to and --replace name it, or stays.
 
+import { nothingToFind, nothingToFindRemedy } from '#bundle/search-words.ts';
 import { printable } from '#platform/wire/printable-text.ts';
 import { largePageFiles } from '#site/pages/bundle-pages.ts';
 import { type AddedSearch, remakeInThread } from '#site/remake/remaking.ts';
 import type { CliContext, Finding } from '../context.ts';
 import { counted, sizeWords } from '../output/amounts.ts';
+import { requireNewArchive } from './archive-file.ts';
 import type { ArchiveAnswer } from './documents.ts';
 import { contentWarnings, findingLines, summaryFields, warningLines } from './inspect.ts';
-import { remadePackPath, requireNewArchive, writeRemadeArchive } from './planned-archive.ts';
+import { remadePackPath, writeRemadeArchive } from './planned-archive.ts';
 import { type SizeLimits, withPack } from './reading.ts';
 
 interface SearchValues extends SizeLimits {
@@ -89,10 +91,7 @@ function searchFindings(
       pages > 0 && {
         level: 'warning',
         code: 'NothingToFind',
-        lines: [
-          'No page may be found by a search, so that nothing was added',
-          'Check the robots meta elements of its pages',
-        ],
+        lines: [nothingToFind, nothingToFindRemedy],
       },
     withoutLine.count > 0 && {
       level: 'warning',

@@ -7,15 +7,19 @@ import { isThere } from '#platform/runtime/folder.ts';
 import { CliError } from '../cli-error.ts';
 import type { ClusterClient } from '../cluster/client.ts';
 import type { CliContext, CommandResult } from '../context.ts';
+import { requireFolderAround } from '../output/admitted-file.ts';
 import { namedPath, notWritten, writeWhole } from '../output/destination.ts';
 import { outputApiVersion } from '../output/format.ts';
 import type { ClusterFacts } from './cluster-state.ts';
 import { collectReport, type ReportFile } from './report-files.ts';
 
-/** Before the cluster is read. @throws {CliError} `DestinationExists` */
+/** Before the cluster is read. @throws {CliError} `DestinationExists`, and those of `requireFolderAround` */
 export async function requireNewReport(path: string): Promise<void> {
-  if (!(await isThere(path))) return;
-  throw new CliError('usage', 'DestinationExists', 'the file of --report exists; name another, or remove it');
+  if (await isThere(path)) {
+    const message = 'the file of --report exists; name another, or remove it';
+    throw new CliError('usage', 'DestinationExists', message);
+  }
+  await requireFolderAround(path, namedPath('--report', path));
 }
 
 /** @throws {CliError} `DestinationExists`, `DestinationNotWritten` */

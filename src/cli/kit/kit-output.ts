@@ -2,13 +2,14 @@
 // replace a kit, unless told. Invariant: the first part gets its name last, so that a kit that was interrupted is incomplete
 // and never a mixture that passes.
 
-import { access, constants, type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { isKitError } from '#mirror/kit/kit-error.ts';
 import type { NewKit } from '#mirror/kit/kit-writer.ts';
 import { isThere, syncFolder } from '#platform/runtime/folder.ts';
 import { PublishableError } from '#platform/wire/publishable-error.ts';
 import { CliError } from '../cli-error.ts';
+import { requireFolderAround } from '../output/admitted-file.ts';
 import { namedPath, newPartialName, notWritten } from '../output/destination.ts';
 import { kitEnding, mostParts, partName } from './kit-file.ts';
 
@@ -19,15 +20,13 @@ export interface KitPlace {
   readonly replace: boolean;
 }
 
-/** Before the work begins. @throws {CliError} `UnknownKitName`, `DestinationExists`, `DestinationNotWritten` */
+/** Before the work begins. @throws {CliError} `UnknownKitName`, `DestinationExists`, and those of `requireFolderAround` */
 export async function requirePlace({ path, replace }: KitPlace): Promise<void> {
   if (!path.endsWith(kitEnding) || basename(path) === kitEnding) {
     throw new CliError('usage', 'UnknownKitName', `--to must end in ${kitEnding}`);
   }
   // Spool files lie there too, long before the kit is written.
-  await access(dirname(path), constants.W_OK).catch((cause: unknown) => {
-    throw notWritten(namedPath('--to', path), cause);
-  });
+  await requireFolderAround(path, namedPath('--to', path));
   if (replace) return;
   // A file of the kit's name would be read instead of new parts.
   for (const one of [path, partName(path, 1)]) {

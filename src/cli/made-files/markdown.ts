@@ -4,9 +4,10 @@
 import { printable } from '#platform/wire/printable-text.ts';
 import { llmsFullPath, llmsPath } from '#site/markdown/markdown-files.ts';
 import { type AddedFiles, remakeInThread } from '#site/remake/remaking.ts';
+import { requireNewArchive } from '../bundle/archive-file.ts';
 import type { ArchiveAnswer } from '../bundle/documents.ts';
 import { contentWarnings, findingLines, summaryFields, warningLines } from '../bundle/inspect.ts';
-import { remadePackPath, requireNewArchive, writeRemadeArchive } from '../bundle/planned-archive.ts';
+import { remadePackPath, writeRemadeArchive } from '../bundle/planned-archive.ts';
 import { type SizeLimits, withPack } from '../bundle/reading.ts';
 import type { CliContext, Finding } from '../context.ts';
 import { counted, sizeWords } from '../output/amounts.ts';

@@ -2,14 +2,14 @@
 // after an hour of export costs the hour. Puts back a folder whose replacement was interrupted. Refuses: what a
 // replacement would destroy, and a link file where a web server shows it.
 
-import { realpath, rename, stat } from 'node:fs/promises';
+import { realpath, rename } from 'node:fs/promises';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { isThere } from '#platform/runtime/folder.ts';
-import { publishableCode } from '#platform/wire/publishable-error.ts';
 import { archiveEndings, isArchiveName } from '../bundle/archive-names.ts';
 import { CliError } from '../cli-error.ts';
+import { requireFolderAround, requireWritable } from '../output/admitted-file.ts';
 import { notWritten, oldName, type Placement, requireReplaceable } from '../output/destination.ts';
-import { findFilled, findWriteFault } from './filled-folder.ts';
+import { findFilled } from './filled-folder.ts';
 
 const looksArchived = /\.(?:zip|gz|zst|xz|bz2|br|7z|rar)$/i;
 
@@ -45,40 +45,6 @@ export async function admitDestination(
     });
   }
   await requireReplaceable(path, placement);
-}
-
-/**
- * A single file, such as a values file.
- *
- * @param name the flag with its path: `--values values.yaml`
- * @throws {CliError} `DestinationRefused`, `DestinationMissing`, `DestinationReadOnly`
- */
-export async function admitFile(file: string, name: string): Promise<void> {
-  const path = resolve(file);
-  const found = await stat(path).catch(() => undefined);
-  if (found !== undefined && !found.isFile())
-    throw new CliError('usage', 'DestinationRefused', `${name} is not a file; name a file`);
-  await requireFolderAround(path, name);
-}
-
-/** A file is replaced by a rename, so its folder must be writable, and not only the file. */
-async function requireFolderAround(path: string, name: string): Promise<void> {
-  const folder = dirname(path);
-  const found = await stat(folder).catch((cause: unknown) => {
-    if (publishableCode(cause) === 'ENOTDIR') return 'belowFile' as const;
-    const message = `the folder around ${name} does not exist; make it first`;
-    throw new CliError('usage', 'DestinationMissing', message, { cause });
-  });
-  if (found === 'belowFile' || !found.isDirectory())
-    throw new CliError('usage', 'DestinationRefused', `${name} is below a file; name a path in a folder`);
-  await requireWritable(folder, `the folder around ${name}`);
-}
-
-async function requireWritable(folder: string, name: string): Promise<void> {
-  const code = await findWriteFault(folder);
-  if (code === undefined) return;
-  const message = `${name} cannot be written (${code}); check its permissions`;
-  throw new CliError('usage', 'DestinationReadOnly', message);
 }
 
 async function holdsAny(folder: string, kept: readonly (string | undefined)[]): Promise<boolean> {

@@ -2,10 +2,10 @@
 // mount point, a symbolic link to a folder, a folder whose parent cannot be written. Refuses: guessing from a failed rename
 // alone, because it is known only after an hour of export.
 
-import { constants, type Stats } from 'node:fs';
-import { access, lstat, readFile, realpath, stat } from 'node:fs/promises';
+import type { Stats } from 'node:fs';
+import { lstat, readFile, realpath, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { publishableCode } from '#platform/wire/publishable-error.ts';
+import { findWriteFault } from '../output/admitted-file.ts';
 
 /** @returns the folder that is filled in place, without symbolic links; `undefined` where a rename replaces it */
 export async function findFilled(path: string): Promise<string | undefined> {
@@ -17,11 +17,6 @@ export async function findFilled(path: string): Promise<string | undefined> {
   if (found.isSymbolicLink()) return folder;
   const isFilled = (await isMountPoint(folder, target)) || !(await isRemovable(folder, target));
   return isFilled ? folder : undefined;
-}
-
-/** @returns why files cannot be made in a folder, as the system's code; `undefined` where they can */
-export async function findWriteFault(folder: string): Promise<string | undefined> {
-  return access(folder, constants.W_OK | constants.X_OK).then(() => undefined, publishableCode);
 }
 
 /** A bind mount has the device of the folder around it, so that only the list of mounts shows it. */

@@ -12,8 +12,9 @@ import {
 import { planValuesEdit } from '#operator/targets/values.ts';
 import { publishableCode } from '#platform/wire/publishable-error.ts';
 import { CliError } from '../cli-error.ts';
+import { admitFile } from '../output/admitted-file.ts';
 import { namedPath, notWritten, writeWhole } from '../output/destination.ts';
-import { admitFile, placesOf } from './admit.ts';
+import { placesOf } from './admit.ts';
 
 const valuesFlag = '--values';
 const linkFileFlag = '--link-file';

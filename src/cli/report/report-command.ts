@@ -1,5 +1,5 @@
 // `report`: adds up what all servers of a site say of addresses and searches without a result, and finds the pages of the bundle that
-// link to a missing address. Composes only. Refuses: a report without a server that was read.
+// link to a missing address. Composes only. Refuses: a report without a server that was read, and exit code 0 where one was not.
 
 import { findLinkingPages, type LinkingPagesByAddress } from '#site/links/linking-pages.ts';
 import { CliError } from '../cli-error.ts';
@@ -7,7 +7,7 @@ import type { CliContext } from '../context.ts';
 import { counted } from '../output/amounts.ts';
 import { type SiteContent, type SiteContentFlags, withSiteContent } from '../site/site-content.ts';
 import type { InsightAnswer } from './documents.ts';
-import { insightBlocks, otherContentFindings } from './report-screen.ts';
+import { insightBlocks, otherContentFindings, unreadFindings } from './report-screen.ts';
 import { addInsights, type ServerInsights } from './server-insights.ts';
 import { readServersAt, readServersOf, type ServerReading, type SiteServers } from './servers-read.ts';
 
@@ -53,9 +53,20 @@ export async function reportInsights(
       entries: empty.entries,
     },
   };
-  const findings = otherContentFindings(fields);
-  return { outcome: 'done', kind: 'InsightReport', fields, lines: insightBlocks(fields, name), findings };
+  const unread = unreadFindings(fields.servers);
+  return {
+    // The counts of a server that was not read are missing in every sum, which a schedule must not take for a whole report.
+    outcome: unread.length === 0 ? 'done' : unreadOutcome(name),
+    kind: 'InsightReport',
+    fields,
+    lines: insightBlocks(fields, name),
+    findings: [...unread, ...otherContentFindings(fields)],
+  };
 }
+
+/** @param name of the StaticExport, whose servers are read through the Kubernetes API server */
+const unreadOutcome = (name: string | undefined): 'temporary' | 'cluster' =>
+  name === undefined ? 'temporary' : 'cluster';
 
 function readServers(
   values: ReportValues,
@@ -100,8 +111,11 @@ function noServer(
     return new CliError('no', 'InsightsOff', message);
   }
   const why = typeof unread.read === 'object' && 'message' in unread.read ? unread.read.message : '';
-  const outcome = name === undefined ? 'temporary' : 'cluster';
-  return new CliError(outcome, 'NoServerRead', `no server could be read. ${unread.server}: ${why}`);
+  return new CliError(
+    unreadOutcome(name),
+    'NoServerRead',
+    `no server could be read. ${unread.server}: ${why}`,
+  );
 }
 
 async function findPages(

@@ -45,6 +45,19 @@ export function insightBlocks(fields: Fields, name: string | undefined): readonl
   ];
 }
 
+/** What a pipeline shows of servers that were not read. The lines of the screen name them too. */
+export const unreadFindings = (servers: Fields['servers']): readonly Finding[] =>
+  servers
+    .filter(({ state }) => state === 'NotReadable')
+    .map(({ server, message }) => ({
+      level: 'error',
+      code: 'ServerNotRead',
+      lines: [
+        `Server ${server} was not read, so that the report lacks what it counted`,
+        ...(message === undefined ? [] : [message]),
+      ],
+    }));
+
 /** Of another archive than the servers serve the linking pages are not those that readers see. */
 export function otherContentFindings({
   servers,

@@ -3,6 +3,7 @@
 // the same text, because another text is a change of inputs.
 
 import { type RepairRuleName, repairRuleNames } from '#bundle/repair/rule-modes.ts';
+import { nothingToFind, nothingToFindRemedy } from '#bundle/search-words.ts';
 import { searchStep } from '#bundle/transform.ts';
 import type { SpecTransform } from './transform-schema.ts';
 
@@ -19,6 +20,9 @@ export function wantTransform(transform: SpecTransform | undefined): string | un
 
 /** @param step its name, as revisions have it */
 export const isSearchStep = (step: string): boolean => step === searchStep;
+
+/** Of a search that found no page; without the end of its last sentence. */
+export const emptySearchWords = `${nothingToFind}. ${nothingToFindRemedy}`;
 
 function choiceText(
   name: RepairRuleName,

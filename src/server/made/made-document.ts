@@ -7,7 +7,7 @@ import type { BundleIndex } from '#bundle/bundle-index.ts';
 import { readSealed, sealText } from '#bundle/store/index-document.ts';
 import { version } from '#platform/runtime/version.ts';
 import { readJson } from '#platform/wire/json-text.ts';
-import { type AdditionRows, type ExtensionCounts, madeFeatures } from '../content/additions.ts';
+import { type AdditionRows, type ExtensionCounts, type MadeRow, madeFeatures } from '../content/additions.ts';
 import type { MadeTask } from './made-task.ts';
 
 /** Another program may make other files of the same pages. */
@@ -68,11 +68,23 @@ export function parseMade(
   { digest, features, basePath }: Named,
   index: BundleIndex,
 ): MadeDocument | undefined {
+  const found = readMade(text, digest, index);
+  if (found === undefined || found.basePath !== basePath) return undefined;
+  return found.features.join() === features.join() ? found.made : undefined;
+}
+
+/** The files alone, of any features and base path. @returns `undefined` where they are not of this bundle and this program */
+export const parseMadeRows = (
+  text: string,
+  digest: string,
+  index: BundleIndex,
+): readonly MadeRow[] | undefined => readMade(text, digest, index)?.made.rows.files;
+
+function readMade(text: string, digest: string, index: BundleIndex) {
   const parsed = document.safeParse(readJson(readSealed(format, text)));
   if (!parsed.success) return undefined;
   const { pages, files, lines, packBytes, packSha256, counts, ...rest } = parsed.data;
-  if (rest.digest !== digest || rest.basePath !== basePath) return undefined;
-  if (rest.features.join() !== features.join()) return undefined;
+  if (rest.digest !== digest) return undefined;
   const isInside =
     pages.every(
       ([ordinal, at, lineAt, lineSize]) =>
@@ -87,5 +99,6 @@ export function parseMade(
     lines,
     packBytes,
   };
-  return { rows, counts, packSha256 };
+  const made: MadeDocument = { rows, counts, packSha256 };
+  return { made, features: rest.features, basePath: rest.basePath };
 }

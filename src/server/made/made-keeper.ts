@@ -3,6 +3,7 @@
 // Invariant: whatever the thread does (fails, crashes, is too late), the site goes on with the bundle as it is.
 
 import { join } from 'node:path';
+import { nothingToFind, nothingToFindRemedy } from '#bundle/search-words.ts';
 import { openPack } from '#bundle/store/stored-bundle.ts';
 import type { Clock } from '#platform/runtime/clock.ts';
 import type { Logger } from '#platform/runtime/logger.ts';
@@ -129,6 +130,9 @@ async function attachFiles(
       { digest, ...made, isFound, tookMs },
       `${featureWords(prepared.features)} of the site ${areIs(prepared.features)} served`,
     );
+    if (prepared.features.includes('search') && counts.search.files === 0) {
+      logger.warn({ digest }, `${nothingToFind}. ${nothingToFindRemedy}`);
+    }
     const { leftOutPages } = counts.markdown;
     if (leftOutPages > 0) {
       logger.warn({ digest, leftOutPages }, 'pages of more than 8 MiB have no Markdown; split them');

@@ -90,7 +90,7 @@ async function makeAll(
   const rest = shareOfCore(cpuPercent, clock);
   try {
     const made = await makeFiles(task, bundle, makers, { pack, rest });
-    const { pages, lines, counts } = await placeLines(task, bundle, made.files, rest);
+    const { pages, lines, counts } = await placeLines(task, bundle, made, rest);
     await pack.commit();
     const rows = { pages, files: made.files, lines, packBytes: pack.position };
     const document: MadeDocument = {
@@ -180,10 +180,11 @@ interface PlacedLines {
 async function placeLines(
   { features, basePath }: MadeTask,
   bundle: StoredBundle,
-  made: readonly MadeRow[],
+  { files: made, counts: { search } }: FilesMade,
   rest: Making['rest'],
 ): Promise<PlacedLines> {
-  const script = features.includes('search') ? searchLine(basePath) : '';
+  // Without a file of the search there is nothing to find.
+  const script = search.files > 0 ? searchLine(basePath) : '';
   const hasMarkdown = features.includes('markdown');
   const held = hasMarkdown ? [...bundle.index.files.filter(isHeld), ...made] : [];
   const files = new Map<string, BundleFile>(held.map((file) => [file.path, file]));

@@ -7,7 +7,7 @@ import type { BundleFile, BundleIndex } from '#bundle/bundle-index.ts';
 import { parseIndex } from '#bundle/store/index-document.ts';
 import { systemDisk } from '#bundle/store/store-disk.ts';
 import { indexName } from '#bundle/store/store-layout.ts';
-import type { StoredBundle } from '#bundle/store/stored-bundle.ts';
+import type { PackedBytes, StoredBundle } from '#bundle/store/stored-bundle.ts';
 import { PublishableError } from '#platform/wire/publishable-error.ts';
 
 /** The folder of a committed bundle, and what lies there. */
@@ -35,7 +35,7 @@ export async function readStoredIndex(
 }
 
 /** @throws {PublishableError} `BundleDamaged` */
-export function readVerified(bundle: StoredBundle, file: BundleFile): Buffer {
+export function readVerified(bundle: StoredBundle, file: PackedBytes & Pick<BundleFile, 'sha256'>): Buffer {
   const body = Buffer.allocUnsafe(file.size);
   bundle.readIntoSync(file, body);
   if (hash('sha256', body, 'hex') === file.sha256) return body;

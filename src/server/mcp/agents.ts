@@ -18,8 +18,8 @@ export interface AgentSummary extends AgentNumbers {
 }
 
 export interface Agents extends McpPort {
-  /** Opens the bundle that has just become active. */
-  useBundle(bundle: LiveBundle): void;
+  /** Opens the bundle that has just become active. @param made as `McpThread.useBundle` says */
+  useBundle(bundle: LiveBundle, made?: Promise<boolean>): void;
   readonly summary: () => AgentSummary;
   stop(): Promise<void>;
 }

@@ -5,6 +5,9 @@ import type { Clock } from '#platform/runtime/clock.ts';
 
 const minuteMs = 60_000;
 
+/** Without `--mcp-rate`. */
+export const defaultCallsPerMinute = 600;
+
 export interface CallRate {
   /** Takes one call. @returns how long to wait, in ms; `undefined` where the call may proceed */
   take(): number | undefined;
@@ -13,7 +16,7 @@ export interface CallRate {
 }
 
 /** @param perMinute calls in a minute; a sixth of them, and at least one, all at once */
-export function createCallRate(clock: Pick<Clock, 'monotonic'>, perMinute: number): CallRate {
+export function createCallRate(clock: Pick<Clock, 'monotonic'>, perMinute = defaultCallsPerMinute): CallRate {
   const most = Math.max(1, perMinute / 6);
   let left = most;
   let at = clock.monotonic();

@@ -10,6 +10,7 @@ import { openPack, type StoredBundle } from '#bundle/store/stored-bundle.ts';
 import type { Clock } from '#platform/runtime/clock.ts';
 import { encodeError, PublishableError } from '#platform/wire/publishable-error.ts';
 import { shareOfCore } from '../made/core-share.ts';
+import { type MadeFileReader, openMadeFiles } from '../made/made-file-reader.ts';
 import type {
   AgentCall,
   AgentContent,
@@ -18,6 +19,7 @@ import type {
   AgentReport,
   AgentSite,
   OpeningSite,
+  SearchSource,
 } from './mcp-task.ts';
 
 export type OpenAgentSite = (bundle: StoredBundle, opening: OpeningSite) => AgentSite;
@@ -31,8 +33,16 @@ export interface AgentPort {
 interface OpenContent {
   readonly site: AgentSite;
   readonly bundle: StoredBundle;
+  /** Of the source `made-files`. */
+  readonly made: MadeWait | undefined;
   calls: number;
   isFormer: boolean;
+}
+
+/** Files that the server makes, until they are stored or will not be. */
+interface MadeWait {
+  settle(isMade: boolean): void;
+  readonly files: Promise<MadeFileReader | undefined>;
 }
 
 const unavailable: AgentReply = {
@@ -51,12 +61,9 @@ export function serveAgents(port: AgentPort, openSite: OpenAgentSite, clock: Clo
   const closeUnused = (digest: string, content: OpenContent): void => {
     if (!content.isFormer || content.calls > 0) return;
     contents.delete(digest);
-    content.site
-      .close()
-      .then(() => content.bundle.close())
-      .catch(() => {});
+    close(content).catch(() => {});
   };
-  const open = async (named: AgentContent, isSearched: boolean): Promise<OpenContent | undefined> => {
+  const open = async (named: AgentContent, search: SearchSource): Promise<OpenContent | undefined> => {
     const { digest } = named;
     if (digest !== wanted) return undefined;
     try {
@@ -66,10 +73,7 @@ export function serveAgents(port: AgentPort, openSite: OpenAgentSite, clock: Clo
         if (known === undefined) await bundle.close();
         return undefined;
       }
-      const rest = shareOfCore(named.cpuPercent, clock);
-      const content = known ?? {
-        ...{ site: openSite(bundle, { isSearched, rest }), bundle, calls: 0, isFormer: false },
-      };
+      const content = known ?? start(named, bundle, search);
       content.isFormer = false;
       contents.set(digest, content);
       current = content;
@@ -85,6 +89,12 @@ export function serveAgents(port: AgentPort, openSite: OpenAgentSite, clock: Clo
       return undefined;
     }
   };
+  const start = (named: AgentContent, bundle: StoredBundle, search: SearchSource): OpenContent => {
+    const made = search === 'made-files' ? waitForMade(named, bundle) : undefined;
+    const rest = shareOfCore(named.cpuPercent, clock);
+    const site = openSite(bundle, { search, madeFiles: made?.files, rest });
+    return { site, bundle, made, calls: 0, isFormer: false };
+  };
   const reportSearch = async ({ site }: OpenContent, digest: string): Promise<void> => {
     const isClosed = (): boolean => contents.get(digest)?.site !== site;
     try {
@@ -94,12 +104,17 @@ export function serveAgents(port: AgentPort, openSite: OpenAgentSite, clock: Clo
       if (!isClosed()) port.postMessage({ kind: 'failed', digest, error: encodeError(error) });
     }
   };
-  const openInTurn = async (named: AgentContent, isSearched: boolean): Promise<void> => {
+  const openInTurn = async (named: AgentContent, search: SearchSource): Promise<void> => {
     wanted = named.digest;
-    const opened = opening.then(() => open(named, isSearched));
+    const opened = opening.then(() => open(named, search));
     opening = opened;
     const content = await opened;
-    if (content !== undefined && isSearched) await reportSearch(content, named.digest);
+    if (content !== undefined && search !== 'none') await reportSearch(content, named.digest);
+  };
+  const settleMade = async (digest: string, isMade: boolean): Promise<void> => {
+    // Both questions may come while a bundle is opened.
+    await opening;
+    contents.get(digest)?.made?.settle(isMade);
   };
   const answer = async (id: number, digest: string, call: AgentCall): Promise<void> => {
     const named = contents.get(digest);
@@ -117,10 +132,28 @@ export function serveAgents(port: AgentPort, openSite: OpenAgentSite, clock: Clo
     closeUnused(content.bundle.index.digest, content);
   };
   port.on('message', (question) => {
-    if (question.kind === 'open') void openInTurn(question.content, question.isSearched);
+    if (question.kind === 'open') void openInTurn(question.content, question.search);
+    else if (question.kind === 'made') void settleMade(question.digest, question.isMade);
     else if (question.kind === 'call') void answer(question.id, question.digest, question.call);
     else callers.get(question.id)?.abort('the caller has left');
   });
+}
+
+function waitForMade(named: AgentContent, { index }: StoredBundle): MadeWait {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const files = promise.then((isMade) => (isMade ? openMadeFiles(named, index) : undefined));
+  // The site that reads them makes its search of the pages then.
+  files.catch(() => {});
+  return { settle: resolve, files };
+}
+
+async function close({ site, bundle, made }: OpenContent): Promise<void> {
+  const closed = site.close();
+  // The site may wait for files that are not made any longer.
+  made?.settle(false);
+  await closed;
+  await made?.files.then((files) => files?.close()).catch(() => {});
+  await bundle.close();
 }
 
 async function openStored({ folder, digest }: AgentContent): Promise<StoredBundle> {

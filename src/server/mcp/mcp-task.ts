@@ -2,6 +2,7 @@
 // of the protocol.
 
 import type { SentError } from '#platform/wire/publishable-error.ts';
+import type { MadeFileReader } from '../made/made-file-reader.ts';
 import type { OwnHost } from './own-hosts.ts';
 
 /** The folder of a committed bundle. */
@@ -56,16 +57,27 @@ export interface AgentSite {
   close(): Promise<void>;
 }
 
+/**
+ * Where the search of a bundle comes from: from its pages, or from the files that the server makes for its readers, so that one index is
+ * made for both. `none`: its index could not be made.
+ */
+export type SearchSource = 'pages' | 'made-files' | 'none';
+
+/** Files of a search that are there already. */
+export type SearchFiles = Pick<MadeFileReader, 'sizeOf' | 'read'>;
+
 export interface OpeningSite {
-  /** False for a bundle whose index could not be made. */
-  readonly isSearched: boolean;
+  readonly search: SearchSource;
+  /** For `made-files`. Resolves with `undefined` where they did not come about, and may reject. */
+  readonly madeFiles?: Promise<SearchFiles | undefined> | undefined;
   /** To be awaited after each page that the index reads. */
   readonly rest: () => Promise<void>;
 }
 
-/** To the thread. */
+/** To the thread. `made`: follows `open` with the source `made-files`, once these are stored or will not be. */
 export type AgentQuestion =
-  | { readonly kind: 'open'; readonly content: AgentContent; readonly isSearched: boolean }
+  | { readonly kind: 'open'; readonly content: AgentContent; readonly search: SearchSource }
+  | { readonly kind: 'made'; readonly digest: string; readonly isMade: boolean }
   | { readonly kind: 'call'; readonly id: number; readonly digest: string; readonly call: AgentCall }
   | { readonly kind: 'leave'; readonly id: number };
 

@@ -32,8 +32,12 @@ export type AgentState = 'opening' | 'making' | 'ready' | 'unsearchable';
 export interface McpThread {
   /** Of the bundle that answers, and how many of its pages are searched. */
   state(): { readonly state: AgentState; readonly searchedPages: number };
-  /** Opens the bundle that has just become active; the one before answers until then. */
-  useBundle(bundle: LiveBundle): void;
+  /**
+   * Opens the bundle that has just become active; the one before answers until then.
+   *
+   * @param made resolves with whether files of a search were made for its readers, which agents then search too; never rejects
+   */
+  useBundle(bundle: LiveBundle, made?: Promise<boolean>): void;
   /**
    * @param callOf the call, to the content of that digest
    * @param signal of a caller who has left
@@ -52,6 +56,11 @@ const backOff: BackOff = [1000, 60_000];
 /** A thread that lasted so long has not failed because of what it does first. */
 const steadyMs = 600_000;
 
+interface Wanted {
+  readonly content: AgentContent;
+  readonly made: Promise<boolean> | undefined;
+}
+
 interface Running {
   readonly host: TaskHost;
   readonly startedAt: number;
@@ -64,7 +73,7 @@ export function createMcpThread({ start, store, cpuPercent, clock, logger }: Mcp
   const stopping = new AbortController();
   const unsearchable = new Set<string>();
   let waiting = new AbortController();
-  let wanted: AgentContent | undefined;
+  let wanted: Wanted | undefined;
   let running: Running | undefined;
   let opened: string | undefined;
   /** The bundle whose index the thread is making. */
@@ -78,10 +87,25 @@ export function createMcpThread({ start, store, cpuPercent, clock, logger }: Mcp
   let opening = Promise.withResolvers<void>();
 
   const ask = ({ host }: Running, question: AgentQuestion): void => host.postMessage(question);
-  const open = (thread: Running, content: AgentContent): void => {
-    const isSearched = !unsearchable.has(content.digest);
-    if (isSearched) indexing = content.digest;
-    ask(thread, { kind: 'open', content, isSearched });
+  const open = (thread: Running, asked: Wanted): void => {
+    const { content, made } = asked;
+    const { digest } = content;
+    if (unsearchable.has(digest)) {
+      ask(thread, { kind: 'open', content, search: 'none' });
+      return;
+    }
+    if (made === undefined) {
+      indexing = digest;
+      ask(thread, { kind: 'open', content, search: 'pages' });
+      return;
+    }
+    ask(thread, { kind: 'open', content, search: 'made-files' });
+    void made.then((isMade) => {
+      // Of the same bundle under another base path, other files are waited for.
+      if (running !== thread || wanted !== asked) return;
+      indexing = digest;
+      ask(thread, { kind: 'made', digest, isMade });
+    });
   };
 
   const hear = (thread: Running, report: AgentReport): void => {
@@ -91,7 +115,7 @@ export function createMcpThread({ start, store, cpuPercent, clock, logger }: Mcp
     }
     const { digest } = report;
     if (report.kind === 'opened') {
-      if (digest !== wanted?.digest) return;
+      if (digest !== wanted?.content.digest) return;
       opened = digest;
       opening.resolve();
       return;
@@ -146,11 +170,16 @@ export function createMcpThread({ start, store, cpuPercent, clock, logger }: Mcp
     }
   };
 
-  const openWhenStored = async (bundle: LiveBundle, signal: AbortSignal): Promise<void> => {
+  const openWhenStored = async (
+    bundle: LiveBundle,
+    made: Wanted['made'],
+    signal: AbortSignal,
+  ): Promise<void> => {
     // The thread reads the files where they are stored, and without a check.
     await unlessAborted(bundle.committed, signal);
     await unlessAborted(bundle.stored.proven(), signal);
-    wanted = { folder: bundleFolder(store, bundle.digest), digest: bundle.digest, cpuPercent };
+    const { digest } = bundle;
+    wanted = { content: { folder: bundleFolder(store, digest), digest, cpuPercent }, made };
     if (running !== undefined) open(running, wanted);
     else if (failures === 0) begin();
   };
@@ -163,11 +192,11 @@ export function createMcpThread({ start, store, cpuPercent, clock, logger }: Mcp
       const { pages } = searched;
       return { state: pages > 0 ? 'ready' : 'unsearchable', searchedPages: pages };
     },
-    useBundle: (bundle) => {
+    useBundle: (bundle, made) => {
       waiting.abort('another bundle');
       waiting = new AbortController();
       // A bundle that cannot be stored or proven is reported by what stores it.
-      openWhenStored(bundle, AbortSignal.any([waiting.signal, stopping.signal])).catch(() => {});
+      openWhenStored(bundle, made, AbortSignal.any([waiting.signal, stopping.signal])).catch(() => {});
     },
     call: async (callOf, signal) => {
       if (opened === undefined) await untilOpen();

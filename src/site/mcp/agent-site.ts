@@ -18,7 +18,7 @@ import {
 import { isOwnAuthority } from '#server/mcp/own-hosts.ts';
 import { pageMarkdown } from '../markdown/page-markdown.ts';
 import { type CallQueue, createCallQueue } from './call-queue.ts';
-import { makeSiteSearch, type SiteSearch } from './site-search.ts';
+import { openSiteSearch, type SiteSearch } from './site-search.ts';
 import { createSiteTools, type Refusal, type SiteTools, type ToolContext } from './site-tools.ts';
 import {
   limits,
@@ -32,15 +32,15 @@ import {
 
 export function openAgentSite(
   bundle: StoredBundle,
-  { isSearched, rest }: OpeningSite,
+  { search: source, madeFiles, rest }: OpeningSite,
   clock: Pick<Clock, 'monotonic'>,
 ): AgentSite {
   const closing = new AbortController();
-  let search: SiteSearch | 'making' | 'none' = isSearched ? 'making' : 'none';
+  let search: SiteSearch | 'making' | 'none' = source === 'none' ? 'none' : 'making';
   const make = async (): Promise<number> => {
-    if (!isSearched) return 0;
+    if (source === 'none') return 0;
     try {
-      search = await makeSiteSearch(bundle, { signal: closing.signal, rest });
+      search = await openSiteSearch(bundle, madeFiles, { signal: closing.signal, rest });
       return search.pages;
     } catch (error) {
       search = 'none';

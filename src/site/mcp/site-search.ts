@@ -1,9 +1,11 @@
-// The search of a site in the memory of the thread that answers agents: its files made from the bundle, its languages opened as they are
-// asked for. Refuses more memory than a limit: the thread has one of its own, and reads pages in it. Knows no address of a visitor.
+// The search of a site in the thread that answers agents: of files that the server made for readers, or made from the bundle in memory.
+// Its languages are opened as they are asked for. Refuses more bytes than a limit: the thread has a memory of its own, and reads pages in
+// it. Knows no address of a visitor.
 
 import type { MakeContext } from '#bundle/made-files.ts';
 import type { StoredBundle } from '#bundle/store/stored-bundle.ts';
 import { PublishableError } from '#platform/wire/publishable-error.ts';
+import type { SearchFiles } from '#server/mcp/mcp-task.ts';
 import { readSearchScript } from '../search/file-writer.ts';
 import { makeSearchIndex } from '../search/search-files.ts';
 import {
@@ -11,6 +13,7 @@ import {
   manifestPath,
   type SearchManifest,
   searchFilePath,
+  searchFolder,
   type TitlesFile,
 } from '../search/search-format.ts';
 import { loadManifest, openSearchIndex, searchedLanguage } from '../search/search-index.ts';
@@ -30,30 +33,52 @@ export const maxSearchBytes: number = 200 * 1024 * 1024;
 const mostOpen = 3;
 
 /**
- * Takes seconds: it reads every page.
+ * Takes seconds where there are no files yet: it reads every page.
  *
+ * @param made files that are there already, or will be
  * @throws {PublishableError} `SearchTooLarge`; the signal's reason; what reading the bundle throws
  */
-export async function makeSiteSearch(
+export async function openSiteSearch(
   bundle: StoredBundle,
+  made: Promise<SearchFiles | undefined> | undefined,
   context: MakeContext,
   mostBytes: number = maxSearchBytes,
+): Promise<SiteSearch> {
+  const found = await made?.catch(() => undefined);
+  context.signal.throwIfAborted();
+  if (found !== undefined) {
+    if (found.sizeOf(searchFolder) > mostBytes) throw tooLarge(mostBytes);
+    const opened = await searchOf((path) => found.read(path)).catch(() => undefined);
+    if (opened !== undefined) return opened;
+    // Damaged files cost agents a making of their own, and never their search.
+  }
+  return makeSiteSearch(bundle, context, mostBytes);
+}
+
+async function makeSiteSearch(
+  bundle: StoredBundle,
+  context: MakeContext,
+  mostBytes: number,
 ): Promise<SiteSearch> {
   const files = new Map<string, Uint8Array>();
   let bytes = 0;
   for await (const file of makeSearchIndex(bundle, context)) {
     bytes += file.bytes.length;
-    if (bytes > mostBytes) {
-      const most = `${Math.round(mostBytes / 1024 / 1024)} MiB`;
-      throw new PublishableError(
-        'SearchTooLarge',
-        `the search of this site takes more than ${most}; agents list and read pages`,
-      );
-    }
+    if (bytes > mostBytes) throw tooLarge(mostBytes);
     files.set(file.path, file.bytes);
   }
+  return searchOf((path) => files.get(path));
+}
+
+function tooLarge(mostBytes: number): PublishableError {
+  const most = `${Math.round(mostBytes / 1024 / 1024)} MiB`;
+  const message = `the search of this site takes more than ${most}; agents list and read pages`;
+  return new PublishableError('SearchTooLarge', message);
+}
+
+async function searchOf(read: SearchFiles['read']): Promise<SiteSearch> {
   const load: LoadSearchFile = async (name) =>
-    textOf(files.get(name === manifestName ? manifestPath : searchFilePath(name)));
+    textOf(read(name === manifestName ? manifestPath : searchFilePath(name)));
   const manifest = await loadManifest(load);
   if (manifest === undefined) throw new Error('the search of this program has another format');
   const opened = new Map<string, Promise<SearchIndex>>();

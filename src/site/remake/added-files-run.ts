@@ -36,8 +36,7 @@ export function remakeWithMarkdown(
 }
 
 /**
- * Made files lie in a pack of their own until they are written, next to the new one. A site without a page that a search may find
- * gets nothing, because its readers would only find an empty panel.
+ * Made files lie in a pack of their own until they are written, next to the new one.
  *
  * @throws as {@link remakeWithMarkdown}
  */
@@ -54,10 +53,6 @@ export async function remakeWithSearch(
     ).finally(made.abandon);
     const { files, close, digest, pages, sizeBytes, notes, ...outcome } = plan;
     try {
-      if (outcome.languages.length === 0) {
-        const same = await addFiles({ packPath, index, toPath }, makeNothing, { signal, onFile });
-        return { outcome: nothingAdded, index: same.index };
-      }
       const rows = await writeFiles(files, toPath);
       return { outcome, index: { digest, pages, sizeBytes, notes, report: index.report, files: rows } };
     } finally {
@@ -67,12 +62,6 @@ export async function remakeWithSearch(
     await bundle.close();
   }
 }
-
-const makeNothing: MakeFiles = async function* () {};
-const nothingAdded: AddedSearch = {
-  ...{ isChanged: false, languages: [], linedPages: 0, searchBytes: 0 },
-  withoutLine: { count: 0, examples: [] },
-};
 
 /** Its name is gone once it can be read. */
 function createMadePack(path: string): MadePack & { readonly abandon: () => void } {

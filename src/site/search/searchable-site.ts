@@ -1,6 +1,7 @@
 // A site with a search in it: the files of the search, and in each page the line that loads it, as a plan of files. Reads one page at a
 // time, and keeps made files on disk. Refuses to change a page that cannot take the line. Invariant: the same files give the same files, and
-// a site that was made searchable stays as it is.
+// a site that was made searchable stays as it is, and so does
+// one without a page that a search may find.
 
 import { hash } from 'node:crypto';
 import type { ArchivedFile } from '#bundle/archive/archive-writer.ts';
@@ -67,6 +68,10 @@ export async function planSearchable(
     pack,
   );
   const content = await pack.open(made.index);
+  if (made.languages.length === 0) {
+    await content.close();
+    return unchanged(bundle);
+  }
   try {
     const lines = await planLines(site, signal, (done) => onFile(own.length + done, steps));
     const rows = sortFiles([...lines.rows, ...made.index.files]);
@@ -91,6 +96,15 @@ export async function planSearchable(
 }
 
 const mostLineless = 5;
+
+function unchanged(bundle: StoredBundle): SearchablePlan {
+  const { digest, pages, sizeBytes, notes, files } = bundle.index;
+  return {
+    ...{ digest, pages, sizeBytes, notes, files: withRows(bundle, files), isChanged: false },
+    ...{ linedPages: 0, withoutLine: { count: 0, examples: [] }, languages: [], searchBytes: 0 },
+    close: async () => {},
+  };
+}
 
 function withRows(content: StoredBundle, rows: readonly BundleFile[]): readonly SearchableFile[] {
   const packed = new Map(packedFiles(content).map((file) => [file.path, file]));

@@ -320,7 +320,7 @@ const badInput: readonly (readonly [what: string, exitCode: number, code: string
   ['a bundle that servers would reject', 6, 'BackslashInPath', `${pack} --bundle @bad.tar`],
   ['one content twice', 2, 'BundleTwice', `${pack} --bundle @site.tar.gz --bundle @site.tar.gz`],
   ['a name without the ending', 2, 'UnknownKitName', `${pack} --to @x.tar --bundle @site.tar.gz`],
-  ['a missing folder', 9, 'DestinationNotWritten', `${pack} --to @none/x.sxkit --bundle @site.tar.gz`],
+  ['a missing folder', 2, 'DestinationMissing', `${pack} --to @none/x.sxkit --bundle @site.tar.gz`],
   ['an image that is not one', 2, 'ImageInvalid', `${pack} --image @site.tar.gz`],
   ['an image without one of its blobs', 2, 'ImageIncomplete', `${pack} --image @image.tar`],
   ['a chart that is not one', 2, 'ChartInvalid', `${pack} --chart @site.tar.gz`],

@@ -45,7 +45,7 @@ test('what all servers counted is added up, with the pages that link to a missin
   const admins = [...servers.map(({ admin }) => admin), 'http://127.0.0.1:1'];
   const args = ['--server', admins.join(), '--bundle', archive, '--domain', 'docs.example.com'];
   const { code, stdout, stderr } = await report(...args, '-o', 'json');
-  assert.equal(code, 0, stderr);
+  assert.equal(code, 5, stderr);
   const document = JSON.parse(stdout);
   assert.equal(document.kind, 'InsightReport');
   assert.deepEqual(
@@ -67,6 +67,18 @@ test('what all servers counted is added up, with the pages that link to a missin
   assert.match(shown, /^Servers: 2 of 4\n/);
   assert.match(shown, /^ +3 +\/docs\/old .*\/docs\/guide\/, \/docs\/$/m);
   assert.match(shown, /^ +2 +webhooks /m);
+});
+
+test('a server that is down is named, and the exit code says that the report lacks it', async () => {
+  const [one, , off] = servers;
+  const read = [one?.admin ?? '', off?.admin ?? ''];
+  // A server that counts nothing is how its owner wants it.
+  assert.equal((await report('--server', read.join())).code, 0);
+  const down = await report('--server', [...read, 'http://127.0.0.1:1'].join(), '--ci', 'gitlab');
+  assert.equal(down.code, 5);
+  assert.match(down.stdout, /^Servers: 1 of 3\n/);
+  assert.match(down.stdout, /^ +http:\/\/127\.0\.0\.1:1: not readable: The server /m);
+  assert.match(down.stderr, /error: Server http:\/\/127\.0\.0\.1:1 was not read, .* \(ServerNotRead\)$/m);
 });
 
 test('another archive than the one that is served is a warning with both digests', async () => {

@@ -7,7 +7,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
-import { mock, test } from 'node:test';
+import { after, mock, test } from 'node:test';
 import { inspect } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { defaultLimits } from '#bundle/limits.ts';
@@ -16,6 +16,7 @@ import { type ExternalServices, openExternalServices } from '#operator/services/
 import { systemClock } from '#platform/runtime/clock.ts';
 import { silentLogger } from '#platform/runtime/logger.ts';
 import { systemRandom } from '#platform/runtime/random.ts';
+import { type DockerRegistry, startDockerRegistry } from '../../support/docker-registry.ts';
 import { type MemorySite, memoryBundle } from '../../support/memory-bundle.ts';
 import { noise } from '../../support/noise.ts';
 import { workerFile } from '../../support/program-file.ts';
@@ -45,6 +46,30 @@ export const secretOf = (data: Readonly<Record<string, string>>): NonNullable<Mi
   name: 'mirror',
   data: Object.fromEntries(Object.entries(data).map(([key, text]) => [key, Buffer.from(text)])),
 });
+
+export interface RegistryWithCopier {
+  readonly registry: DockerRegistry;
+  /** It may call the registry. */
+  readonly copier: Copier;
+  readonly place: MirrorPlace;
+}
+
+/** A registry with a login, and what copies this site to it. Both end with the suite. */
+export async function openRegistryWithCopier(content: MemorySite): Promise<RegistryWithCopier> {
+  const registry = await startDockerRegistry({ users: { docs: secretWord } });
+  const copier = await openCopier(content);
+  copier.allow(registry.host);
+  after(async () => {
+    await copier.close();
+    await registry.close();
+  });
+  const secret = secretOf({ username: 'docs', password: secretWord });
+  const place: MirrorPlace = {
+    ...{ address: `oci://${registry.host}/docs/site`, endpoint: undefined, region: 'us-east-1' },
+    ...{ pathStyle: false, secret, owner },
+  };
+  return { registry, copier, place };
+}
 
 export interface Refusal {
   /** Before the download, or after an inspection that succeeded. */

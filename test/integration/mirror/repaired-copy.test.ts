@@ -4,13 +4,12 @@
 import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, suite, test } from 'node:test';
+import { suite, test } from 'node:test';
 import { formatPublishedBundle } from '#bundle/published-bundle.ts';
-import type { MirrorPlace } from '#operator/loop/ports.ts';
-import { noRegistry, startDockerRegistry } from '../../support/docker-registry.ts';
+import { noRegistry } from '../../support/docker-registry.ts';
 import { memoryBundle } from '../../support/memory-bundle.ts';
 import { prepareSite } from '../server/served-site.ts';
-import { never, openCopier, owner, secretOf, secretWord } from './copier.ts';
+import { never, openRegistryWithCopier, secretWord } from './copier.ts';
 
 const pageOf = (host: string): string =>
   `<html><head><link rel="canonical" href="https://${host}/guide"></head><body><h1>Guide</h1></body></html>`;
@@ -29,18 +28,7 @@ const { digest, pages, sizeBytes } = memoryBundle(repaired).index;
 const repair = 'launchers folder-index canonical=set=docs.example.com';
 
 suite('a repaired copy', { skip: noRegistry }, async () => {
-  const registry = await startDockerRegistry({ users: { docs: secretWord } });
-  const copier = await openCopier(archive);
-  copier.allow(registry.host);
-  const place: MirrorPlace = {
-    ...{ address: `oci://${registry.host}/docs/site`, endpoint: undefined, region: 'us-east-1' },
-    ...{ pathStyle: false, secret: secretOf({ username: 'docs', password: secretWord }), owner },
-  };
-
-  after(async () => {
-    await copier.close();
-    await registry.close();
-  });
+  const { copier, place } = await openRegistryWithCopier(archive);
 
   async function copyRepaired(expectedDigest?: string) {
     const { copy, ...found } = await copier.attempt(place, { repair, expectedDigest });

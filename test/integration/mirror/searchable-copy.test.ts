@@ -4,13 +4,12 @@
 import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, suite, test } from 'node:test';
+import { suite, test } from 'node:test';
 import { formatPublishedBundle } from '#bundle/published-bundle.ts';
-import type { MirrorPlace } from '#operator/loop/ports.ts';
-import { noRegistry, startDockerRegistry } from '../../support/docker-registry.ts';
+import { noRegistry } from '../../support/docker-registry.ts';
 import { searchedSite } from '../../support/searched-site.ts';
 import { prepareSite } from '../server/served-site.ts';
-import { never, openCopier, owner, secretOf, secretWord } from './copier.ts';
+import { never, openRegistryWithCopier, secretWord } from './copier.ts';
 
 const pageOf = (title: string): string =>
   `<html lang="en"><head><title>${title}</title></head><body><main><h1>${title}</h1>Words.</main></body></html>`;
@@ -18,18 +17,7 @@ const repaired = { 'index.html': pageOf('Home'), 'guide/index.html': pageOf('Gui
 const archive = { ...repaired, 'serve.js': 'require("http")' };
 
 suite('a copy with a search', { skip: noRegistry }, async () => {
-  const registry = await startDockerRegistry({ users: { docs: secretWord } });
-  const copier = await openCopier(archive);
-  copier.allow(registry.host);
-  const place: MirrorPlace = {
-    ...{ address: `oci://${registry.host}/docs/site`, endpoint: undefined, region: 'us-east-1' },
-    ...{ pathStyle: false, secret: secretOf({ username: 'docs', password: secretWord }), owner },
-  };
-
-  after(async () => {
-    await copier.close();
-    await registry.close();
-  });
+  const { copier, place } = await openRegistryWithCopier(archive);
 
   async function copySearchable(expectedDigest?: string) {
     const repair = 'launchers search';

@@ -99,6 +99,34 @@ const searchWhenMade = (client: Client, query: string): Promise<z.infer<typeof a
     return structuredContent === undefined ? undefined : answer.parse(structuredContent);
   });
 
+test('with a search for readers, agents search its files: of each version, and after a restart', async () => {
+  const flags = ['--search', '--base-path=/docs'];
+  await withServer(flags, async () => {
+    const found = async (query: string): Promise<readonly string[]> => {
+      const client = await connect(revisions[1]?.[1], {}, '/docs');
+      const { results = [] } = await searchWhenMade(client, query);
+      await client.close();
+      return results.map(({ address }) => address);
+    };
+    const addresses = await found('quokka');
+    assert.ok(addresses.length > 0);
+    const ready = (version: string) =>
+      served.until(
+        `${version} has its search`,
+        ({ active, search }) => active?.version === version && search.state === 'ready',
+      );
+    await ready('v1');
+    await serve('v2');
+    await ready('v2');
+    assert.deepEqual(await found('quokka'), addresses);
+    await served.kill();
+    await served.start('--mcp', ...flags);
+    await ready('v2');
+    assert.deepEqual(await found('quokka'), addresses);
+    assert.equal((await askedOf()).searchedPages, 3);
+  });
+});
+
 const numbers = z.record(z.string(), z.number());
 const agentStatus = z.object({
   agents: z.object({

@@ -5,25 +5,14 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, test } from 'node:test';
+import { test } from 'node:test';
 import { brotliDecompressSync } from 'node:zlib';
-import { bundleDocument, makeArchive, type SiteContent, siteDigest } from './archive.ts';
-import { type LinkServer, startLinkServer } from './link-server.ts';
+import { type SiteContent, siteDigest } from './archive.ts';
 import { ask } from './raw-client.ts';
-import type { ServedSite, Status } from './served-site.ts';
-import { prepareSiteHere } from './server-here.ts';
+import type { Status } from './served-site.ts';
+import { siteForEachTest } from './server-here.ts';
 
-let links: LinkServer;
-let served: ServedSite;
-
-beforeEach(async () => {
-  links = await startLinkServer();
-  served = await prepareSiteHere();
-});
-afterEach(async () => {
-  await served.remove();
-  await links.close();
-});
+const here = siteForEachTest();
 
 const slow = { timeoutMs: 60_000 };
 const page = (title: string, more = ''): string =>
@@ -40,14 +29,11 @@ const siteOf = (version: string): SiteContent => ({
   'style.css': 'p { margin: 0 }\n'.repeat(100),
 });
 
-async function publish(version: string, content = siteOf(version), basePath?: string): Promise<void> {
-  links.put(version, await makeArchive(content));
-  const named = basePath === undefined ? {} : { basePath };
-  await served.mount(bundleDocument({ version, link: links.link(version), ...named }));
-}
+const publish = (version: string, content = siteOf(version), basePath?: string): Promise<void> =>
+  here.publish(version, content, basePath);
 
 const markdownReady = (version: string): Promise<Status> =>
-  served.until(
+  here.served.until(
     `the Markdown of ${version} is served`,
     ({ active, markdown, encodings }) =>
       active?.version === version && markdown.state === 'ready' && encodings.state === 'ready',
@@ -55,7 +41,7 @@ const markdownReady = (version: string): Promise<Status> =>
   );
 
 async function get(path: string, headers: Readonly<Record<string, string>> = {}, method = 'GET') {
-  const response = await fetch(served.site + path, {
+  const response = await fetch(here.served.site + path, {
     method,
     redirect: 'manual',
     headers: { 'accept-encoding': 'identity', ...headers },
@@ -69,7 +55,7 @@ const tagOf = (text: string): string => `"${createHash('sha256').update(text).di
 for (const fastPath of ['true', 'false']) {
   test(`agents get a page as Markdown, and others the page that names it (fast path: ${fastPath})`, async () => {
     await publish('v1');
-    await served.start('--markdown', '--fast-path', fastPath);
+    await here.served.start('--markdown', '--fast-path', fastPath);
     const { active, markdown } = await markdownReady('v1');
     assert.equal(active?.digest, siteDigest(siteOf('v1')), 'the published digest');
     assert.deepEqual([markdown.pages, markdown.leftOutPages], [4, 0]);
@@ -104,18 +90,18 @@ for (const fastPath of ['true', 'false']) {
     const part = await get('/', { ...asMarkdown, range: 'bytes=2-8', 'if-range': tagOf(text.text) });
     assert.deepEqual([part.status, part.text], [206, text.text.slice(2, 9)]);
 
-    const compressed = await ask(served.port, '/', ['Accept: text/markdown', 'Accept-Encoding: br']);
+    const compressed = await ask(here.served.port, '/', ['Accept: text/markdown', 'Accept-Encoding: br']);
     assert.match(compressed.head, /content-encoding: br/i);
     assert.match(compressed.head, /content-type: text\/markdown/i);
     assert.equal(brotliDecompressSync(Buffer.from(compressed.body, 'latin1')).toString(), text.text);
-    const page2 = await ask(served.port, '/', ['Accept-Encoding: br']);
+    const page2 = await ask(here.served.port, '/', ['Accept-Encoding: br']);
     assert.equal(brotliDecompressSync(Buffer.from(page2.body, 'latin1')).toString(), expected);
   });
 }
 
 test('each spelling of an address leads to the Markdown, and the site’s own wins', async () => {
   await publish('v1');
-  await served.start('--markdown');
+  await here.served.start('--markdown');
   await markdownReady('v1');
   const { text } = await get('/guide/', asMarkdown);
   assert.match(text, /^# guide\n/);
@@ -156,7 +142,7 @@ test('each spelling of an address leads to the Markdown, and the site’s own wi
 
 test('lists are made where the site has none, and addresses have the base path', async () => {
   await publish('v1', siteOf('v1'), '/docs');
-  await served.start('--markdown');
+  await here.served.start('--markdown');
   await markdownReady('v1');
   const list = await get('/docs/llms.txt');
   assert.match(list.text, /^# home v1\n\n## /);
@@ -178,7 +164,7 @@ test('lists are made where the site has none, and addresses have the base path',
 test('what readers do not reach is in no Markdown and in no list', async () => {
   const hidden = { '.internal/plans.html': page('secret plans'), _redirects: 'secret plans' };
   await publish('v1', { ...siteOf('v1'), ...hidden });
-  await served.start('--markdown');
+  await here.served.start('--markdown');
   await markdownReady('v1');
   for (const path of ['/.internal/plans.md', '/.internal/plans.html', '/404.md', '/_redirects']) {
     assert.equal((await get(path, asMarkdown)).status, 404, path);
@@ -189,12 +175,12 @@ test('what readers do not reach is in no Markdown and in no list', async () => {
 
 test('no Markdown of a former version is sent, neither while that of the next one is made nor after', async () => {
   await publish('v1');
-  await served.start('--markdown');
+  await here.served.start('--markdown');
   await markdownReady('v1');
   assert.equal((await get('/guide.md')).status, 200);
   const { 'guide/index.html': _, ...next } = siteOf('v2');
   await publish('v2', next);
-  await served.until('v2 is active', ({ active }) => active?.version === 'v2', { everyMs: 1 });
+  await here.served.until('v2 is active', ({ active }) => active?.version === 'v2', { everyMs: 1 });
   for (const path of ['/guide.md', '/guide/index.html.md']) assert.equal((await get(path)).status, 404, path);
   const home = await get('/', asMarkdown);
   assert.ok(home.text.includes('home v2'), 'the page, or its own Markdown');
@@ -208,17 +194,17 @@ test('no Markdown of a former version is sent, neither while that of the next on
 
 test('a restart finds the Markdown of the disk; one that is damaged is made again and never sent', async () => {
   await publish('v1');
-  await served.start('--markdown');
+  await here.served.start('--markdown');
   const { active } = await markdownReady('v1');
   const { text } = await get('/guide.md');
-  const folder = join(served.store, 'bundles', active?.digest ?? '');
+  const folder = join(here.served.store, 'bundles', active?.digest ?? '');
   const restart = async (...flags: readonly string[]): Promise<boolean> => {
-    await served.kill();
-    const before = served.output().length;
-    await served.start('--markdown', ...flags);
+    await here.served.kill();
+    const before = here.served.output().length;
+    await here.served.start('--markdown', ...flags);
     await markdownReady('v1');
     const said = /"isFound":(true|false)[^\n]*the Markdown of the site is served/;
-    const [, isFound] = said.exec(served.output().slice(before)) ?? [];
+    const [, isFound] = said.exec(here.served.output().slice(before)) ?? [];
     assert.equal((await get('/guide.md')).text, text);
     return isFound === 'true';
   };
@@ -231,19 +217,19 @@ test('a restart finds the Markdown of the disk; one that is damaged is made agai
 
 test('a search and Markdown are made together, and a start without a flag takes back what it added', async () => {
   await publish('v1');
-  await served.start('--markdown', '--search');
+  await here.served.start('--markdown', '--search');
   const { active } = await markdownReady('v1');
-  await served.said(/the search and the Markdown of the site are served/);
+  await here.served.said(/the search and the Markdown of the site are served/);
   const script = '<script defer src="/_sx/search/search.js"></script>';
   assert.equal(
     (await get('/')).text,
     withLink(page('home v1'), '/index.md').replace('</head>', `${script}</head>`),
   );
-  assert.equal((await served.status()).search.state, 'ready');
-  await served.kill();
-  await served.start();
-  await served.until('variants are made', ({ encodings }) => encodings.state === 'ready', slow);
-  const { markdown } = await served.status();
+  assert.equal((await here.served.status()).search.state, 'ready');
+  await here.served.kill();
+  await here.served.start();
+  await here.served.until('variants are made', ({ encodings }) => encodings.state === 'ready', slow);
+  const { markdown } = await here.served.status();
   assert.deepEqual(markdown, { state: 'off', files: 0, pages: 0, sizeBytes: 0, leftOutPages: 0 });
   const plain = await get('/', asMarkdown);
   assert.equal(plain.text, page('home v1'));
@@ -253,17 +239,17 @@ test('a search and Markdown are made together, and a start without a flag takes 
   );
   for (const path of ['/guide.md', '/llms.txt', '/own.md']) assert.equal((await get(path)).status, 404, path);
   assert.equal((await get('/own/index.html.md')).headers.get('x-robots-tag'), null);
-  const left = await readdir(join(served.store, 'bundles', active?.digest ?? ''));
+  const left = await readdir(join(here.served.store, 'bundles', active?.digest ?? ''));
   assert.deepEqual(left.toSorted(), ['index', 'pack', 'variants', 'variants-index']);
 });
 
 test('pages that are too large are counted in the log and in the status, and are served as they are', async () => {
   const large = page('large', '<p>word</p>'.repeat(800_000));
   await publish('v1', { ...siteOf('v1'), 'large.html': large });
-  await served.start('--markdown');
+  await here.served.start('--markdown');
   const { markdown } = await markdownReady('v1');
   assert.deepEqual([markdown.pages, markdown.leftOutPages], [4, 1]);
-  await served.said(/"leftOutPages":1[^\n]*pages of more than 8 MiB have no Markdown/);
+  await here.served.said(/"leftOutPages":1[^\n]*pages of more than 8 MiB have no Markdown/);
   const found = await get('/large', asMarkdown);
   assert.equal(found.text, large);
   assert.deepEqual([found.headers.get('link'), found.headers.get('vary')], [null, 'Accept-Encoding']);
@@ -274,11 +260,11 @@ test('Markdown that exceeds the limit of the bundle is left out, and the site is
   const site = { ...siteOf('v1'), 'long.html': page('long', `<p>${'word '.repeat(20_000)}</p>`) };
   const bytes = Object.values(site).reduce((sum, body) => sum + Buffer.byteLength(body), 0);
   await publish('v1', site);
-  await served.start('--markdown', '--max-bundle-size', `${bytes + 16_000}`);
+  await here.served.start('--markdown', '--max-bundle-size', `${bytes + 16_000}`);
   const given = ({ markdown, encodings }: Status) =>
     markdown.state === 'failed' && encodings.state === 'ready';
-  await served.until('the Markdown is given up and variants are made', given, slow);
-  await served.said(/MadeFilesTooLarge.*raise it, or turn the Markdown off/);
+  await here.served.until('the Markdown is given up and variants are made', given, slow);
+  await here.served.said(/MadeFilesTooLarge.*raise it, or turn the Markdown off/);
   const home = await get('/', asMarkdown);
   assert.deepEqual([home.text, home.headers.get('link')], [page('home v1'), null]);
 });

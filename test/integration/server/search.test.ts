@@ -5,25 +5,14 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, test } from 'node:test';
+import { test } from 'node:test';
 import { brotliDecompressSync } from 'node:zlib';
-import { bundleDocument, makeArchive, type SiteContent, siteDigest } from './archive.ts';
-import { type LinkServer, startLinkServer } from './link-server.ts';
+import { type SiteContent, siteDigest } from './archive.ts';
 import { ask } from './raw-client.ts';
-import type { ServedSite, Status } from './served-site.ts';
-import { prepareSiteHere } from './server-here.ts';
+import type { Status } from './served-site.ts';
+import { siteForEachTest } from './server-here.ts';
 
-let links: LinkServer;
-let served: ServedSite;
-
-beforeEach(async () => {
-  links = await startLinkServer();
-  served = await prepareSiteHere();
-});
-afterEach(async () => {
-  await served.remove();
-  await links.close();
-});
+const here = siteForEachTest();
 
 const slow = { timeoutMs: 60_000 };
 const page = (name: string): string =>
@@ -43,21 +32,18 @@ const siteOf = (version: string): SiteContent => ({
   '_sx/report.json': '{}',
 });
 
-async function publish(version: string, basePath?: string, content = siteOf(version)): Promise<void> {
-  links.put(version, await makeArchive(content));
-  const named = basePath === undefined ? {} : { basePath };
-  await served.mount(bundleDocument({ version, link: links.link(version), ...named }));
-}
+const publish = (version: string, basePath?: string, content = siteOf(version)): Promise<void> =>
+  here.publish(version, content, basePath);
 
 const isSearchReady =
   (version: string) =>
   ({ active, search, encodings }: Status): boolean =>
     active?.version === version && search.state === 'ready' && encodings.state === 'ready';
 const searched = (version: string): Promise<Status> =>
-  served.until(`the search of ${version} is served`, isSearchReady(version), slow);
+  here.served.until(`the search of ${version} is served`, isSearchReady(version), slow);
 
 async function get(path: string, headers: Readonly<Record<string, string>> = {}, method = 'GET') {
-  const response = await fetch(served.site + path, {
+  const response = await fetch(here.served.site + path, {
     method,
     headers: { 'accept-encoding': 'identity', ...headers },
   });
@@ -74,7 +60,7 @@ const hashNames = (manifest: string): readonly string[] =>
 for (const fastPath of ['true', 'false']) {
   test(`a page has its line in every form of an answer (fast path: ${fastPath})`, async () => {
     await publish('v1');
-    await served.start('--search', '--fast-path', fastPath);
+    await here.served.start('--search', '--fast-path', fastPath);
     const { active, search } = await searched('v1');
     assert.equal(active?.digest, siteDigest(siteOf('v1')), 'the published digest');
     assert.equal(search.pages, 3);
@@ -107,7 +93,7 @@ for (const fastPath of ['true', 'false']) {
     assert.deepEqual([other.status, other.text], [200, expected]);
     assert.equal((await get('/', { range: `bytes=${expected.length}-` })).status, 416);
 
-    const compressed = await ask(served.port, '/', ['Accept-Encoding: br']);
+    const compressed = await ask(here.served.port, '/', ['Accept-Encoding: br']);
     assert.match(compressed.head, /content-encoding: br/i);
     assert.equal(brotliDecompressSync(Buffer.from(compressed.body, 'latin1')).toString(), expected);
 
@@ -120,19 +106,19 @@ for (const fastPath of ['true', 'false']) {
 test('what cannot carry the line is sent as it is, and documents of the export stay hidden', async () => {
   const site = siteOf('v1');
   await publish('v1');
-  await served.start('--search');
+  await here.served.start('--search');
   await searched('v1');
   for (const path of ['old.xhtml', 'part.html', 'style.css']) {
     assert.equal((await get(`/${path}`)).text, site[path], path);
   }
-  const wide = await fetch(`${served.site}/wide.html`);
+  const wide = await fetch(`${here.served.site}/wide.html`);
   assert.deepEqual(Buffer.from(await wide.arrayBuffer()), site['wide.html']);
   assert.equal((await get('/_sx/report.json')).status, 404);
 });
 
 test('the manifest and the program are revalidated; files named by their content are immutable, and outlive their version', async () => {
   await publish('v1');
-  await served.start('--search');
+  await here.served.start('--search');
   await searched('v1');
   const manifest = await get('/_sx/search/index.js');
   assert.equal(manifest.headers.get('cache-control'), revalidated);
@@ -154,7 +140,7 @@ test('the manifest and the program are revalidated; files named by their content
 
 test('the address of the program follows the base path, also where the same content is published under another', async () => {
   await publish('v1', '/docs');
-  await served.start('--search');
+  await here.served.start('--search');
   await searched('v1');
   assert.equal((await get('/docs/')).text, withLine('home v1', '/docs'));
   assert.equal((await get('/docs/_sx/search/search.js')).status, 200);
@@ -165,24 +151,25 @@ test('the address of the program follows the base path, also where the same cont
 
 test('a restart finds the search of the disk; one that is damaged is made again and never sent', async () => {
   await publish('v1');
-  await served.start('--search');
+  await here.served.start('--search');
   const { active } = await searched('v1');
   const manifest = await get('/_sx/search/index.js');
-  const folder = join(served.store, 'bundles', active?.digest ?? '');
+  const folder = join(here.served.store, 'bundles', active?.digest ?? '');
   const restart = async (): Promise<boolean> => {
-    const before = served.output().length;
-    await served.start('--search');
+    const before = here.served.output().length;
+    await here.served.start('--search');
     await searched('v1');
     const [, isFound] =
-      /"isFound":(true|false)[^\n]*the search of the site is served/.exec(served.output().slice(before)) ??
-      [];
+      /"isFound":(true|false)[^\n]*the search of the site is served/.exec(
+        here.served.output().slice(before),
+      ) ?? [];
     assert.equal((await get('/_sx/search/index.js')).text, manifest.text);
     assert.equal((await get('/')).text, withLine('home v1'));
     return isFound === 'true';
   };
-  await served.kill();
+  await here.served.kill();
   assert.equal(await restart(), true);
-  await served.kill();
+  await here.served.kill();
   const made = await readFile(join(folder, 'made'));
   made[0] = (made[0] ?? 0) ^ 1;
   await writeFile(join(folder, 'made'), made);
@@ -191,17 +178,17 @@ test('a restart finds the search of the disk; one that is damaged is made again 
 
 test('without the flag not one byte is added, and the room that an earlier run used is free', async () => {
   await publish('v1');
-  await served.start('--search');
+  await here.served.start('--search');
   const { active } = await searched('v1');
-  await served.kill();
-  await served.start();
-  await served.until('variants are made', ({ encodings }) => encodings.state === 'ready', slow);
-  const { search } = await served.status();
+  await here.served.kill();
+  await here.served.start();
+  await here.served.until('variants are made', ({ encodings }) => encodings.state === 'ready', slow);
+  const { search } = await here.served.status();
   assert.deepEqual(search, { state: 'off', files: 0, pages: 0, sizeBytes: 0 });
   assert.equal((await get('/')).text, page('home v1'));
   assert.equal((await get('/nowhere')).text, page('lost'));
   assert.equal((await get('/_sx/search/index.js')).status, 404);
-  const left = await readdir(join(served.store, 'bundles', active?.digest ?? ''));
+  const left = await readdir(join(here.served.store, 'bundles', active?.digest ?? ''));
   assert.deepEqual(left.toSorted(), ['index', 'pack', 'variants', 'variants-index']);
 });
 
@@ -209,20 +196,31 @@ test('a search that exceeds the limit of the bundle is left out, and the site is
   // The archive fits with the headers of its format, and the program of the search alone does not.
   const bytes = Object.values(siteOf('v1')).reduce((sum, body) => sum + Buffer.byteLength(body), 0);
   await publish('v1');
-  await served.start('--search', '--max-bundle-size', `${bytes + 16_000}`);
+  await here.served.start('--search', '--max-bundle-size', `${bytes + 16_000}`);
   const given = ({ search, encodings }: Status) => search.state === 'failed' && encodings.state === 'ready';
-  await served.until('the search is given up and variants are made', given, slow);
-  await served.said(/MadeFilesTooLarge.*raise it, or turn the search off/);
+  await here.served.until('the search is given up and variants are made', given, slow);
+  await here.served.said(/MadeFilesTooLarge.*raise it, or turn the search off/);
   assert.equal((await get('/')).text, page('home v1'));
-  const compressed = await ask(served.port, '/', ['Accept-Encoding: br']);
+  const compressed = await ask(here.served.port, '/', ['Accept-Encoding: br']);
   assert.match(compressed.head, /content-encoding: br/i);
 });
 
 test('a bundle with a search of its own is served as it is', async () => {
   const content = { ...siteOf('v1'), '_sx/search/index.js': 'its own' };
   await publish('v1', undefined, content);
-  await served.start('--search');
-  await served.until('it is recognized', ({ search }) => search.state === 'own', slow);
+  await here.served.start('--search');
+  await here.served.until('it is recognized', ({ search }) => search.state === 'own', slow);
   assert.equal((await get('/_sx/search/index.js')).text, 'its own');
   assert.equal((await get('/')).text, page('home v1'));
+});
+
+test('a site without a page to find is served as it is, and the log says what to check', async () => {
+  const hidden = page('hidden').replace('</title>', '</title><meta name=robots content=noindex>');
+  await publish('v1', undefined, { 'index.html': hidden });
+  await here.served.start('--search');
+  await here.served.said(
+    /No page may be found by a search, so that nothing was added\. Check the robots meta/,
+  );
+  assert.equal(await (await fetch(`${here.served.site}/`)).text(), hidden);
+  assert.equal((await fetch(`${here.served.site}/_sx/search/search.js`)).status, 404);
 });

@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import process from 'node:process';
+import { afterEach, beforeEach } from 'node:test';
 import { systemClock } from '#platform/runtime/clock.ts';
 import { readInvocation } from '#platform/runtime/flags/flags.ts';
 import { createLogger } from '#platform/runtime/logger.ts';
@@ -11,6 +12,8 @@ import { runBundleServer } from '#server/bundle-server.ts';
 import { bundleServer } from '#server/server-flags.ts';
 import type { ChildProgram } from '../../support/child-program.ts';
 import { workerFile } from '../../support/program-file.ts';
+import { bundleDocument, makeArchive, type SiteContent } from './archive.ts';
+import { type LinkServer, startLinkServer } from './link-server.ts';
 import { prepareSite, type ServedSite } from './served-site.ts';
 
 const workers = {
@@ -62,3 +65,39 @@ function startHere(args: readonly string[], onLine: (line: string) => void): Chi
 }
 
 export const prepareSiteHere = (): Promise<ServedSite> => prepareSite(undefined, startHere);
+
+/** What `siteForEachTest` gives; of the test that runs. */
+export interface SiteOfTest {
+  readonly links: LinkServer;
+  /** Not started yet when a test begins. */
+  readonly served: ServedSite;
+  publish(version: string, content: SiteContent, basePath?: string): Promise<void>;
+}
+
+/** A link server and a bundle server, new for each test of the file. */
+export function siteForEachTest(): SiteOfTest {
+  let open: Pick<SiteOfTest, 'links' | 'served'> | undefined;
+  const opened = (): Pick<SiteOfTest, 'links' | 'served'> => open ?? assert.fail('no test runs');
+  beforeEach(async () => {
+    open = { links: await startLinkServer(), served: await prepareSiteHere() };
+  });
+  afterEach(async () => {
+    const { links, served } = opened();
+    await served.remove();
+    await links.close();
+  });
+  return {
+    get links() {
+      return opened().links;
+    },
+    get served() {
+      return opened().served;
+    },
+    publish: async (version, content, basePath) => {
+      const { links, served } = opened();
+      links.put(version, await makeArchive(content));
+      const named = basePath === undefined ? {} : { basePath };
+      await served.mount(bundleDocument({ version, link: links.link(version), ...named }));
+    },
+  };
+}

@@ -77,6 +77,20 @@ test('a CycloneDX bill lists the parts, what npm does not know, and no reference
   ]);
 });
 
+test('an address as git takes it for SSH becomes a URL, and others stay', () => {
+  const references = (...urls: readonly string[]) => urls.map((url) => ({ type: 'vcs', url }));
+  const urls = ['git@example.com:a/b.git', 'git+https://example.com/a.git', 'a/b', 'mailto:git@example.com'];
+  const fromNpm = {
+    ...{ metadata: { component: { 'bom-ref': 'r', externalReferences: references(...urls) } } },
+    components: [{ 'bom-ref': 'a@1', name: 'a', version: '1', externalReferences: references(...urls) }],
+    dependencies: [],
+  };
+  const { metadata, components } = JSON.parse(cyclonedxBill(fromNpm, { ...subject, more: [] }));
+  const expected = references('git+ssh://git@example.com/a/b.git', ...urls.slice(1));
+  assert.deepEqual(metadata.component.externalReferences, expected);
+  assert.deepEqual(components[0].externalReferences, expected);
+});
+
 test('an SPDX bill lists the same, with the commit in its namespace', () => {
   const bill = z
     .looseObject({ packages: z.array(z.looseObject({ SPDXID: z.string(), name: z.string() })) })

@@ -63,6 +63,7 @@ const refused: readonly (readonly [readonly string[], RegExp])[] = [
     /--mcp-hosts changes nothing without --mcp/,
   ],
   [['--store', '/s', '--bundle-file', 'f', '--mcp-rate', '60'], /--mcp-rate changes nothing without --mcp/],
+  [['--store', '/s', '--bundle-file', 'f', '--mcp-rate', '600'], /--mcp-rate changes nothing without --mcp/],
   [['--bundle-file', 'f'], /--store \(or BUNDLE_SERVER_STORE\) is required/],
   [
     ['--store', '/s', '--bundle-url', 'feedc0de'],

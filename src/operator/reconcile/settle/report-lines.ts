@@ -1,7 +1,7 @@
 // The first lines of an export's report, from the steps on its archive and the notes of its inspection. Owns their words. Pure. Invariant: at
 // most one line for the steps and for each kind of gap, each short enough for status, and without what stands in no report.
 
-import { isSearchStep, recordedRevision } from '#operator/staticexport/wanted-transform.ts';
+import { emptySearchWords, isSearchStep, recordedRevision } from '#operator/staticexport/wanted-transform.ts';
 import { printable } from '#platform/wire/printable-text.ts';
 import type { ContentNote, RepairedFiles } from '../result.ts';
 
@@ -40,6 +40,7 @@ function stepsLine(repaired: readonly RepairedFiles[], changed: string | undefin
 }
 
 function searchSentence({ files, without = 0 }: RepairedFiles): string {
+  if (files === 0 && without === 0) return emptySearchWords;
   const added = `Search added: ${files} ${files === 1 ? 'page' : 'pages'}`;
   if (without === 0) return added;
   return `${added}; ${without} ${without === 1 ? 'page cannot load it' : 'pages cannot load it'}`;

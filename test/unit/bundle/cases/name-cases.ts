@@ -99,7 +99,7 @@ export const nameCases: ArchiveCases = {
     bytes: tarOf({ 'export/site/index.html': 'home', 'export/site/a.html': 'a' }),
     holds: { 'export/site/index.html': 'home', 'export/site/a.html': 'a' },
   }),
-  'clutter-beside-folder': () => ({
+  'clutter-next-to-folder': () => ({
     bytes: tar(
       entry('./._site', 'x'),
       entry('.DS_Store', 'first'),

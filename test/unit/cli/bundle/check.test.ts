@@ -7,6 +7,7 @@ import { type TestContext, test } from 'node:test';
 import { runInProcess } from '../../../support/cli-in-process.ts';
 import { tarOf } from '../../../support/tar-builder.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
+import { archiveVerb } from './archive-verb.ts';
 
 function archiveOf(t: TestContext, files: Readonly<Record<string, string>>): string {
   const archive = join(temporaryFolder(t), 'site.tar');
@@ -14,10 +15,7 @@ function archiveOf(t: TestContext, files: Readonly<Record<string, string>>): str
   return archive;
 }
 
-async function check(...args: readonly string[]) {
-  const { code, stdout, stderr } = await runInProcess(['bundle', 'check', ...args, '-o', 'json']);
-  return { code, stderr, document: JSON.parse(stdout) };
-}
+const check = archiveVerb('check');
 
 const dependent = {
   'index.html': '<script src="https://cdn.example.com/a.js"></script><img src="lost.png">',

@@ -7,6 +7,7 @@ import { test } from 'node:test';
 import { runInProcess } from '../../../support/cli-in-process.ts';
 import { tarOf } from '../../../support/tar-builder.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
+import { archiveVerb } from './archive-verb.ts';
 
 const site = {
   'site/index.html': '<title>Docs</title><main><h1>Docs</h1><p><a href="guide">g</a></p></main>',
@@ -16,10 +17,7 @@ const site = {
   'site/.hidden/x.html': '<p>x</p>',
 };
 
-async function markdown(...args: readonly string[]) {
-  const { code, stdout, stderr } = await runInProcess(['bundle', 'markdown', ...args, '-o', 'json']);
-  return { code, stderr, document: JSON.parse(stdout) };
-}
+const markdown = archiveVerb('markdown');
 
 test('an archive gets Markdown and lists, its own files stay, and a second time changes nothing', async (t) => {
   const folder = temporaryFolder(t);

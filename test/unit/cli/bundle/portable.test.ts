@@ -7,6 +7,7 @@ import { test } from 'node:test';
 import { runInProcess } from '../../../support/cli-in-process.ts';
 import { tarOf } from '../../../support/tar-builder.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
+import { archiveVerb } from './archive-verb.ts';
 
 const rooted = {
   'site/index.html':
@@ -17,10 +18,7 @@ const rooted = {
   'site/.hidden/x.txt': 'x',
 };
 
-async function portable(...args: readonly string[]) {
-  const { code, stdout, stderr } = await runInProcess(['bundle', 'portable', ...args, '-o', 'json']);
-  return { code, stderr, document: JSON.parse(stdout) };
-}
+const portable = archiveVerb('portable');
 
 test('an archive is made portable, and the document says what changed and what leads nowhere', async (t) => {
   const folder = temporaryFolder(t);

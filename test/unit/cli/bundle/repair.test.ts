@@ -7,6 +7,7 @@ import { test } from 'node:test';
 import { runInProcess } from '../../../support/cli-in-process.ts';
 import { entry, tar, tarOf } from '../../../support/tar-builder.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
+import { archiveVerb } from './archive-verb.ts';
 
 const broken = {
   'site/index.html':
@@ -19,10 +20,7 @@ const broken = {
   '.DS_Store': 'x',
 };
 
-async function repair(...args: readonly string[]) {
-  const { code, stdout, stderr } = await runInProcess(['bundle', 'repair', ...args, '-o', 'json']);
-  return { code, stderr, document: JSON.parse(stdout) };
-}
+const repair = archiveVerb('repair');
 
 test('an archive is repaired by all rules, and the document names what each did', async (t) => {
   const folder = temporaryFolder(t);

@@ -1,12 +1,12 @@
 // `--to` that names the archive which is read: the verbs that make an archive of another one refuse it, or replace it whole.
 
 import assert from 'node:assert/strict';
-import { linkSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { runInProcess } from '../../../support/cli-in-process.ts';
 import { tarOf } from '../../../support/tar-builder.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
+import { archiveVerb } from './archive-verb.ts';
 
 const site = {
   'site/index.html':
@@ -16,10 +16,7 @@ const site = {
 };
 
 for (const verb of ['repair', 'portable', 'markdown', 'search']) {
-  const made = async (...args: readonly string[]) => {
-    const { code, stdout } = await runInProcess(['bundle', verb, ...args, '-o', 'json']);
-    return { code, document: JSON.parse(stdout) };
-  };
+  const made = archiveVerb(verb);
 
   test(`bundle ${verb} refuses to write over its source, under any name of it`, async (t) => {
     const folder = temporaryFolder(t);
@@ -34,6 +31,24 @@ for (const verb of ['repair', 'portable', 'markdown', 'search']) {
     }
     assert.deepEqual(readFileSync(source), before);
     assert.deepEqual(readdirSync(folder).sort(), ['hard.tar', 'site.tar', 'soft.tar']);
+  });
+
+  test(`bundle ${verb} refuses a missing folder, a file as a folder and a folder before it reads its source`, async (t) => {
+    const folder = temporaryFolder(t);
+    const at = (name: string): string => join(folder, name);
+    mkdirSync(at('folder.tar'));
+    writeFileSync(at('file'), '');
+    for (const [to, code, message] of [
+      ['none/a.tar', 'DestinationMissing', /^the folder around --to .*a\.tar does not exist; make it first$/],
+      ['file/a.tar', 'DestinationRefused', /^--to .*a\.tar is below a file; name a path in a folder$/],
+      ['folder.tar', 'DestinationRefused', /^--to .*folder\.tar is not a file; name a file$/],
+    ] as const) {
+      // A source that is missing would fail with another code if it were read first.
+      const { code: exitCode, document } = await made(at('none.tar'), '--to', at(to), '--replace');
+      assert.deepEqual([exitCode, document.code], [2, code], to);
+      assert.match(document.message, message);
+    }
+    assert.deepEqual(readdirSync(folder).sort(), ['file', 'folder.tar']);
   });
 
   test(`bundle ${verb} --replace gives its source the content that another name gets`, async (t) => {

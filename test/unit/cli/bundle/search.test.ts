@@ -7,6 +7,7 @@ import { test } from 'node:test';
 import { runInProcess } from '../../../support/cli-in-process.ts';
 import { tarOf } from '../../../support/tar-builder.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
+import { archiveVerb } from './archive-verb.ts';
 
 const site = {
   'site/index.html': '<html lang="en"><head><title>Home</title></head><body>Welcome',
@@ -15,10 +16,7 @@ const site = {
   'site/.hidden/x.txt': 'x',
 };
 
-async function search(...args: readonly string[]) {
-  const { code, stdout, stderr } = await runInProcess(['bundle', 'search', ...args, '-o', 'json']);
-  return { code, stderr, document: JSON.parse(stdout) };
-}
+const search = archiveVerb('search');
 
 test('an archive gets a search, and the document says what it finds and which pages cannot load it', async (t) => {
   const folder = temporaryFolder(t);

@@ -13,8 +13,9 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { admitFile } from '#cli/output/admitted-file.ts';
 import { newPartialName, oldName } from '#cli/output/destination.ts';
-import { admitDestination, admitFile } from '#cli/publish/admit.ts';
+import { admitDestination } from '#cli/publish/admit.ts';
 
 const placement = { name: '--to', owner: '/state', mayReplace: async () => true };
 

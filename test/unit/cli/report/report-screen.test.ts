@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { TableBlock } from '#cli/output/layout.ts';
-import { insightBlocks, otherContentFindings } from '#cli/report/report-screen.ts';
+import { insightBlocks, otherContentFindings, unreadFindings } from '#cli/report/report-screen.ts';
 
 const since = '2026-11-30T05:00:00Z';
 type Fields = Parameters<typeof insightBlocks>[0];
@@ -54,4 +54,20 @@ test('servers of another content than --bundle are a warning for each content, a
     ],
   );
   assert.deepEqual(otherContentFindings({ servers }), [], 'without --bundle');
+});
+
+test('a server that was not read is an error with its reason, and one that counts nothing is not', () => {
+  const message = 'The server refused the connection. Check its port.';
+  const servers: Fields['servers'] = [
+    { server: 'docs/one', state: 'Read', digest: 'd' },
+    { server: 'docs/two', state: 'Off' },
+    { server: 'docs/three', state: 'NotReadable', message },
+  ];
+  assert.deepEqual(unreadFindings(servers), [
+    {
+      level: 'error',
+      code: 'ServerNotRead',
+      lines: ['Server docs/three was not read, so that the report lacks what it counted', message],
+    },
+  ]);
 });

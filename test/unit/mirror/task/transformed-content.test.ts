@@ -52,6 +52,21 @@ test('a search is in the copy, and its digest is that of bundle search', async (
   assert.deepEqual([copy.kind, tags], ['copied', [digest]]);
 });
 
+test('a site without a page to find is copied as it is, as bundle search leaves it', async (t) => {
+  const hidden = '<html><head><meta name="robots" content="noindex"></head><body>Hidden';
+  const site = { 'index.html': hidden, 'a.css': 'a{}' };
+  const { digest, pages, sizeBytes } = memoryBundle(site).index;
+  assert.equal((await searchedSite(t, site)).digest, digest);
+  const { inspected, tags } = await copied('search', {}, site);
+  assert.deepEqual(inspected, {
+    ...{ digest, pages, sizeBytes, notes: [] },
+    repaired: [{ rule: 'search', files: 0, without: 0 }],
+  });
+  assert.deepEqual(tags, [digest]);
+  const after = await copied('launchers search', {}, { ...site, 'serve.js': 'x', 'start.bat': 'x' });
+  assert.equal(after.inspected.digest, digest);
+});
+
 test('a search reads what a repair leaves', async (t) => {
   const { digest } = await searchedSite(t, repaired);
   const reports: CopyReport[] = [];

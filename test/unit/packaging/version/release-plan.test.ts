@@ -35,7 +35,10 @@ test('every place gets the version, and the lists of names are written', () => {
   const tree = released(smallTree(), '0.2.0');
   assert.match(tree.get('package.json') ?? '', /"version": "0\.2\.0"/);
   assert.equal(tree.get('Dockerfile'), 'ARG VERSION=0.2.0\n');
-  assert.equal(tree.get('README.md'), '| State | 0.2.0. Fields may change |\n');
+  assert.equal(
+    tree.get('README.md'),
+    '| State | 0.2.0. Fields may change |\n  is there already; 0.2 names it now\n',
+  );
   for (const name of ['static-export-operator', 'static-export-site']) {
     const chart = parse(tree.get(`charts/${name}/Chart.yaml`) ?? '');
     assert.deepEqual([chart.version, chart.appVersion], ['0.2.0', '0.2.0']);

@@ -32,7 +32,10 @@ export function smallTree(lines = '### Added\n\n- First.\n'): Map<string, string
       `# Changelog\n\nAll of it. Nothing has been\nreleased yet.\n\n## Unreleased: 0.1.0\n\n${lines}`,
     ],
     ['Dockerfile', 'ARG VERSION=0.1.0\n'],
-    ['README.md', '| State | 0.1.0, not released yet. Fields may change |\n'],
+    [
+      'README.md',
+      '| State | 0.1.0, not released yet. Fields may change |\n  is there already; 0.1 names it now\n',
+    ],
     ['charts/static-export-operator/Chart.yaml', chart('static-export-operator')],
     ['charts/static-export-site/Chart.yaml', chart('static-export-site')],
     ['src/a.ts', 'export const a = 1;\n'],

@@ -35,6 +35,7 @@ const places: readonly (readonly [file: string, from: string | RegExp, to: strin
   ['charts/static-export-operator/Chart.yaml', 'operator:0.1.0', 'operator:0.0.9', 9],
   ['Dockerfile', '0.1.0', '0.2.0', 1],
   ['README.md', '0.1.0', '0.2.0', 1],
+  ['README.md', '; 0.1 names', '; 0.2 names', 2],
   ['CHANGELOG.md', 'Unreleased: 0.1.0', 'Unreleased: 0.2.0', 6],
 ];
 for (const [file, from, to, line] of places) {

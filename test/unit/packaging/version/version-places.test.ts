@@ -38,6 +38,11 @@ const rows: readonly (readonly [file: string, before: string, after: string])[] 
     'helm install docs oci://r/c --version 0.1.0-rc.1 --wait',
     'helm install docs oci://r/c --version 1.2.3 --wait',
   ],
+  [
+    'README.md',
+    'pushed, 6 blobs of 115.1 MiB sent; 0.1 names it now\n',
+    'pushed, 6 blobs of 115.1 MiB sent; 1.2 names it now\n',
+  ],
   ['packaging/README.md', 'npm i static-export-cli-0.1.0-rc.1.tgz', 'npm i static-export-cli-1.2.3.tgz'],
   ['charts/a/docs/flux.md', 'ref: { tag: v0.1.0 }', 'ref: { tag: v1.2.3 }'],
   ['charts/a/docs/argo-cd.md', 'targetRevision: v0.1.0', 'targetRevision: v1.2.3'],
@@ -66,7 +71,7 @@ for (const [file, before, after] of rows) {
     assert.equal(withVersion(file, before, '1.2.3'), after);
     const named = namedVersions(file, after);
     assert.ok(
-      named.every(({ version }) => version === '1.2.3'),
+      named.every(({ version, isMinor }) => version === (isMinor ? '1.2' : '1.2.3')),
       JSON.stringify(named),
     );
     assert.equal(named.length > 0, before !== after);
@@ -76,7 +81,7 @@ for (const [file, before, after] of rows) {
 
 test('a place has its line', () => {
   assert.deepEqual(namedVersions('Dockerfile', 'FROM a\nARG VERSION=0.1.0\n'), [
-    { file: 'Dockerfile', line: 2, version: '0.1.0' },
+    { file: 'Dockerfile', line: 2, version: '0.1.0', isMinor: false },
   ]);
 });
 

@@ -95,6 +95,15 @@ test('pages that can take the line have it, with the hash of their bytes; made f
   });
 });
 
+test('a search without a file gives pages no line', async () => {
+  const stored = await put();
+  const nothing: MakeFiles = async function* () {};
+  const prepared = await prepare(stored, {}, nothing);
+  assert.deepEqual(prepared.counts.search, { files: 0, pages: 0, sizeBytes: 0 });
+  assert.deepEqual(await served(stored, prepared), site);
+  assert.equal((await prepare(stored, {}, nothing)).isFound, true);
+});
+
 test('a file that the site has is not replaced by a made one', async () => {
   const stored = await put({ ...site, 'llms.txt': 'by hand' });
   assert.equal((await served(stored, await prepare(stored)))['llms.txt'], 'by hand');

@@ -43,3 +43,10 @@ test('calls that were made already are waited for', () => {
   rate.owe(10);
   assert.equal(rate.take(), 11_000);
 });
+
+test('without a number, a hundred calls may come at once', () => {
+  const rate = createCallRate(manualClock(0));
+  let taken = 0;
+  while (rate.take() === undefined) taken += 1;
+  assert.equal(taken, 100);
+});

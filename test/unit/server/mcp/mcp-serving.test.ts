@@ -86,8 +86,8 @@ test('of two bundles that are opened close together, the later one answers', asy
   const large = await stored(t, 3000);
   const small = await stored(t, 1);
   const thread = tested();
-  thread.tell({ kind: 'open', content: large, isSearched: true });
-  thread.tell({ kind: 'open', content: small, isSearched: true });
+  thread.tell({ kind: 'open', content: large, search: 'pages' });
+  thread.tell({ kind: 'open', content: small, search: 'pages' });
   await thread.until(() => thread.reports.some(({ kind }) => kind === 'searchable'));
   assert.ok(hasOpened(thread.reports, small.digest));
   assert.ok(!hasOpened(thread.reports, large.digest));
@@ -115,7 +115,7 @@ test('the index of a search rests as the share of a core demands', async (t) => 
   serveAgents(
     {
       postMessage: () => {},
-      on: (_event, listener) => listener({ kind: 'open', content, isSearched: true }),
+      on: (_event, listener) => listener({ kind: 'open', content, search: 'pages' }),
     },
     (_bundle, { rest }) => ({
       answer: () => assert.fail('no call was sent'),
@@ -133,7 +133,7 @@ test('a call for a bundle that is closed is answered from the current one, witho
   const next = await stored(t, 2);
   const thread = tested();
   for (const content of [former, next]) {
-    thread.tell({ kind: 'open', content, isSearched: true });
+    thread.tell({ kind: 'open', content, search: 'pages' });
     await thread.until(() => hasOpened(thread.reports, content.digest));
   }
   assert.equal(await answerOf(thread, former.digest), `${next.digest} none`);
@@ -145,7 +145,7 @@ test('the search of a bundle that was closed meanwhile is not reported', async (
   const made = Promise.withResolvers<number>();
   const thread = tested((digest) => (digest === former.digest ? made.promise : made.promise.then(() => 2)));
   for (const content of [former, next]) {
-    thread.tell({ kind: 'open', content, isSearched: true });
+    thread.tell({ kind: 'open', content, search: 'pages' });
     await thread.until(() => hasOpened(thread.reports, content.digest));
   }
   made.resolve(1);

@@ -106,7 +106,7 @@ test('a bundle is opened once it is stored, and a call that came before is answe
     {
       kind: 'open',
       content: { folder: `/store/bundles/${bundle.digest}`, digest: bundle.digest, cpuPercent: 50 },
-      isSearched: true,
+      search: 'pages',
     },
   ]);
   first.say({ kind: 'opened', digest: bundle.digest });
@@ -206,7 +206,7 @@ test('a bundle at whose search the thread ended is opened without a search', asy
   await clock.pass(1000);
   const [question] = threads[1]?.questions ?? [];
   assert.ok(question?.kind === 'open' && question.content.digest === digest);
-  assert.equal(question.isSearched, false);
+  assert.equal(question.search, 'none');
 });
 
 test('a call that ended the thread leaves the bundle its search', async () => {
@@ -217,7 +217,47 @@ test('a call that ended the thread leaves the bundle its search', async () => {
   await hanging;
   await clock.pass(1000);
   const [question] = threads[1]?.questions ?? [];
-  assert.ok(question?.kind === 'open' && question.isSearched);
+  assert.ok(question?.kind === 'open' && question.search === 'pages');
+});
+
+test('where the server makes a search for readers, agents wait for its files, also in the next thread', async () => {
+  const { clock, threads, thread } = tested();
+  const made = Promise.withResolvers<boolean>();
+  const bundle = bundleOf('one');
+  const { digest } = bundle;
+  thread.useBundle(bundle, made.promise);
+  await settle();
+  const [first = assert.fail('no thread')] = threads;
+  const searches = ({ questions }: FakeThread) =>
+    questions.map((question) => (question.kind === 'open' ? question.search : question));
+  assert.deepEqual(searches(first), ['made-files']);
+  // The thread made nothing yet, so that its end says nothing about the search.
+  await first.terminate();
+  await clock.pass(1000);
+  const [, second = assert.fail('no thread')] = threads;
+  made.resolve(true);
+  await settle();
+  assert.deepEqual(searches(first), ['made-files']);
+  assert.deepEqual(searches(second), ['made-files', { kind: 'made', digest, isMade: true }]);
+  await second.terminate();
+  await clock.pass(3000);
+  assert.deepEqual(threads[2] && searches(threads[2]), ['none']);
+});
+
+test('files of a search that are given up for another base path are not reported', async () => {
+  const { threads, thread } = tested();
+  const bundle = bundleOf('one');
+  const [before, after] = [Promise.withResolvers<boolean>(), Promise.withResolvers<boolean>()];
+  for (const { promise } of [before, after]) {
+    thread.useBundle(bundle, promise);
+    await settle();
+  }
+  before.resolve(false);
+  await settle();
+  after.resolve(true);
+  await settle();
+  const reported = threads[0]?.questions.filter(({ kind }) => kind === 'made');
+  assert.deepEqual(reported, [{ kind: 'made', digest: bundle.digest, isMade: true }]);
 });
 
 test('a search that is too large is not put down to the volume', async () => {
@@ -239,7 +279,7 @@ test('a thread that ends after the search was made makes it again', async () => 
   await first.terminate();
   await clock.pass(1000);
   const [question] = threads[1]?.questions ?? [];
-  assert.ok(question?.kind === 'open' && question.isSearched);
+  assert.ok(question?.kind === 'open' && question.search === 'pages');
 });
 
 test('after a stop no thread is started again', async () => {

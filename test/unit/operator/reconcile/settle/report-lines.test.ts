@@ -39,6 +39,9 @@ test('pages with a search follow what was repaired, with those that cannot load 
   ]);
   const lines = (files: number, without: number) => reportLines([], [{ ...search, files, without }]);
   assert.deepEqual(lines(1, 1), ['Search added: 1 page; 1 page cannot load it.']);
+  assert.deepEqual(lines(0, 0), [
+    'No page may be found by a search, so that nothing was added. Check the robots meta elements of its pages.',
+  ]);
   assert.deepEqual(lines(0, 3), ['Search added: 0 pages; 3 pages cannot load it.']);
 });
 

@@ -1,7 +1,7 @@
 // Makes the files of a release, in a clean checkout whose packages are installed. `release.ts` starts it there. Owns which file
 // is made of what. Refuses nothing that `release.ts` has refused; a missing tool leaves its files out, with the reason.
 //
-//   node packaging/release/make-release.ts ORDER.json     prints what it left out, as JSON
+//   node packaging/release/make-release.ts ORDER.json     prints what it left out and the audit, as JSON
 
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -15,11 +15,13 @@ import { readBaseLock } from '../base/base-lock.ts';
 import { type BasePart, baseParts } from '../base/base-parts.ts';
 import { bundledPackages, isPackagePart } from '../bundled-packages.ts';
 import { publishChart } from '../version/chart-annotations.ts';
+import { auditShape } from './audit.ts';
 import { withRepository } from './chart-text.ts';
 import { type FileSum, formatChecksums, signChecksums } from './checksums.ts';
 import { packGzip, unpackGzip } from './fixed-tar.ts';
 import { buildImageArchive } from './image-archive.ts';
 import { installManifest, installName, installNamespace } from './install-manifest.ts';
+import { askNpm } from './npm-audit.ts';
 import { provenanceLine } from './provenance.ts';
 import * as files from './release-files.ts';
 import { releaseNotes } from './release-notes.ts';
@@ -50,7 +52,13 @@ export type ReleaseOrder = z.infer<typeof orderShape>;
 const root = resolve(import.meta.dirname, '../..');
 const readText = (name: string): Promise<string> => readFile(join(root, name), 'utf8');
 
-async function makeRelease(order: ReleaseOrder): Promise<readonly LeftOut[]> {
+/** What `release.ts` says at the end. */
+export const madeShape = z.object({
+  leftOut: z.array(z.object({ name: z.string(), why: z.string() })),
+  audit: auditShape,
+});
+
+async function makeRelease(order: ReleaseOrder): Promise<z.infer<typeof madeShape>> {
   const { version, out, seconds } = order;
   const env = releaseEnvironment(process.env, seconds);
   const PATH = [join(root, 'node_modules/.bin'), env['PATH'] ?? ''].join(delimiter);
@@ -67,11 +75,13 @@ async function makeRelease(order: ReleaseOrder): Promise<readonly LeftOut[]> {
 
   const programs = join(order.scratch, 'programs');
   await runTool(['npm', 'run', '-s', 'build'], { ...place, env: { ...place.env, OUT: programs } });
+  const inImage = await bundledPackages(root, programs, () => true);
+  const audit = await askNpm(inImage, place);
   await makePackage(order, programs, place);
   const image = await makeImage(order, programs, place, buildah);
   if ('why' in image) leftOut.push(...files.imageFiles(version).map((name) => ({ name, why: image.why })));
   const base = 'why' in image ? [] : await readBaseParts();
-  await makeBills(order, programs, place, 'why' in image ? undefined : base);
+  await makeBills(order, programs, place, 'why' in image ? undefined : { inImage, base });
 
   const tools = {
     node: process.version,
@@ -96,7 +106,7 @@ async function makeRelease(order: ReleaseOrder): Promise<readonly LeftOut[]> {
     const key = await parseSignKey(await readFile(order.key, 'utf8'), password);
     await writeFile(join(out, files.signatureFile), signChecksums(checksums, version, key));
   }
-  return leftOut;
+  return { leftOut, audit };
 }
 
 function withoutHelm(version: string): readonly LeftOut[] {
@@ -179,7 +189,7 @@ async function makeBills(
   order: ReleaseOrder,
   programs: string,
   place: ToolPlace,
-  base: readonly BasePart[] | undefined,
+  image: { readonly inImage: ReadonlySet<string>; readonly base: readonly BasePart[] } | undefined,
 ): Promise<void> {
   const { version, commit, out } = order;
   const time = new Date(order.seconds * 1000).toISOString();
@@ -204,8 +214,8 @@ async function makeBills(
     isPart: partOf(inPackage),
     more: [],
   });
-  if (base === undefined) return;
-  const inImage = await bundledPackages(root, programs, () => true);
+  if (image === undefined) return;
+  const { inImage, base } = image;
   await write('image', {
     ...{ ...subject, name: 'static-export-operator', isPart: partOf(inImage), more: base },
   });
@@ -228,6 +238,6 @@ async function sumsOf(folder: string): Promise<readonly FileSum[]> {
 
 if (import.meta.main) {
   const [file = ''] = process.argv.slice(2);
-  const leftOut = await makeRelease(orderShape.parse(JSON.parse(await readFile(file, 'utf8'))));
-  process.stdout.write(`${JSON.stringify(leftOut)}\n`);
+  const made = await makeRelease(orderShape.parse(JSON.parse(await readFile(file, 'utf8'))));
+  process.stdout.write(`${JSON.stringify(made)}\n`);
 }

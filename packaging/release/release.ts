@@ -9,9 +9,10 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { pushRelease, requireRegistry } from '../push/push-release.ts';
-import type { ReleaseOrder } from './make-release.ts';
+import { judgeAudit } from './audit.ts';
+import { madeShape, type ReleaseOrder } from './make-release.ts';
 import { chartNames, imageFiles, isReleaseFile, mandatoryFiles } from './release-files.ts';
-import { type LeftOut, releaseTable } from './release-table.ts';
+import { releaseTable } from './release-table.ts';
 import { refuseTree } from './release-tree.ts';
 import { releaseEnvironment, runTool } from './tool.ts';
 
@@ -28,6 +29,7 @@ Makes a release from the commit that is checked out. The working tree must not d
   --extra-ca-file FILE    CA certificates to trust in addition to the system's, for --push
   --debian-mirror URL     where archives of Debian are, ends with /debian; the mirror of this machine's apt
   --require-image         fail where the image cannot be built
+  --accept-advisory ID    release in spite of a severe advisory for a package in the programs; repeatable
   --download-url URL      where users download the files; the krew manifest names it
   --source-url URL        where the sources are; provenance, labels and charts name it
   --builder-id URI        who builds; the provenance names it
@@ -44,6 +46,7 @@ const options = {
   'extra-ca-file': { type: 'string' },
   'debian-mirror': { type: 'string' },
   'require-image': { type: 'boolean', default: false },
+  'accept-advisory': { type: 'string', multiple: true },
   'download-url': { type: 'string' },
   'source-url': { type: 'string' },
   'builder-id': { type: 'string', default: 'https://staticexport.dev/builders/unnamed' },
@@ -52,7 +55,7 @@ const options = {
   help: { type: 'boolean', default: false },
 } as const;
 
-const leftOutShape = z.array(z.object({ name: z.string(), why: z.string() }));
+type Made = z.infer<typeof madeShape>;
 const manifestShape = z.object({ version: z.string() });
 const root = resolve(import.meta.dirname, '../..');
 
@@ -95,7 +98,7 @@ async function clearFolder(out: string): Promise<void> {
   for (const name of names) await rm(join(out, name));
 }
 
-async function makeInCleanCheckout(order: ReleaseOrder, checkout: string): Promise<readonly LeftOut[]> {
+async function makeInCleanCheckout(order: ReleaseOrder, checkout: string): Promise<Made> {
   const env = releaseEnvironment(process.env, order.seconds);
   const sources = `${checkout}.tar`;
   git('archive', '--format=tar', `--output=${sources}`, order.commit);
@@ -106,7 +109,7 @@ async function makeInCleanCheckout(order: ReleaseOrder, checkout: string): Promi
   const file = `${checkout}.json`;
   await writeFile(file, JSON.stringify(order));
   const answer = await runTool([process.execPath, 'packaging/release/make-release.ts', file], place);
-  return leftOutShape.parse(JSON.parse(answer));
+  return madeShape.parse(JSON.parse(answer));
 }
 
 interface PushReach {
@@ -166,7 +169,7 @@ async function run(): Promise<number> {
         passwordFile: fileOf(values['key-password-file']),
       },
     };
-    const leftOut = await makeInCleanCheckout(order, join(scratch, 'checkout'));
+    const { leftOut, audit } = await makeInCleanCheckout(order, join(scratch, 'checkout'));
     const names = (await readdir(draft)).sort();
     for (const name of names) await cp(join(draft, name), join(out, name));
     const made = await Promise.all(
@@ -175,6 +178,8 @@ async function run(): Promise<number> {
     process.stdout.write(
       `release ${version} of commit ${commit}, in ${out}:\n${releaseTable(made, leftOut)}`,
     );
+    const { text, refusal } = judgeAudit(audit, values['accept-advisory'] ?? []);
+    process.stdout.write(text);
     process.stdout.write(`made in ${Math.round((performance.now() - start) / 1000)} s\n`);
     const wanted = [
       ...mandatoryFiles(version),
@@ -183,6 +188,7 @@ async function run(): Promise<number> {
     const missing = wanted.filter((name) => !names.includes(name));
     if (missing.length > 0)
       throw new ReleaseRefusal(`The release is not complete: ${missing.join(', ')} is missing.`);
+    if (refusal !== undefined) throw new ReleaseRefusal(refusal);
     if (values.push !== undefined) await push(out, values.push, reach);
     return 0;
   } finally {

@@ -5,8 +5,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { ArchivedFile } from '#bundle/archive/archive-writer.ts';
-import { writeArchive } from '#cli/bundle/archive-file.ts';
+import { requireNewArchive, writeArchive } from '#cli/bundle/archive-file.ts';
 import { isArchiveName } from '#cli/bundle/archive-names.ts';
+import { runInProcess } from '../../../support/cli-in-process.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 const signal = new AbortController().signal;
@@ -35,6 +36,16 @@ for (const suffix of ['tar', 'tar.gz', 'tgz', 'tar.zst']) {
     assert.deepEqual(readdirSync(folder).sort(), [`one.${suffix}`, `other.${suffix}`]);
   });
 }
+
+test('an archive in a missing folder is refused before the work, by the name of its argument', async (t) => {
+  const to = join(temporaryFolder(t), 'none', 'a.tar');
+  await assert.rejects(requireNewArchive(to, true, 'ARCHIVE'), {
+    ...{ code: 'DestinationMissing', outcome: 'usage' },
+    message: `the folder around ARCHIVE ${to} does not exist; make it first`,
+  });
+  const { code, stdout } = await runInProcess(['bundle', 'pack', 'none', to, '-o', 'json']);
+  assert.deepEqual([code, JSON.parse(stdout).code], [2, 'DestinationMissing']);
+});
 
 test('a file that cannot be read leaves no archive, and the earlier one stays', async (t) => {
   const folder = temporaryFolder(t);

@@ -1,12 +1,14 @@
 // A report holds what a support case needs, and neither keys nor links, whatever pods and people wrote.
 
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { test } from 'node:test';
-import { zipOf } from '#cli/doctor/report.ts';
+import { requireNewReport, zipOf } from '#cli/doctor/report.ts';
 import { collectReport } from '#cli/doctor/report-files.ts';
 import type { Call, Transport } from '#operator/kube/transport/transport.ts';
 import { ClusterError } from '#platform/wire/cluster-error.ts';
 import { readBytes } from '../../../support/read-archive.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { words } from '../../../support/words.ts';
 import { facts, metadata, now, operator, surroundings } from './healthy-state.ts';
 
@@ -180,4 +182,9 @@ test('the archive is a zip that an independent reader takes', async () => {
   ];
   const { contents } = await readBytes(await zipOf(files, now));
   assert.deepEqual(contents, { 'a/b.json': '{}\n', 'c.log': Buffer.from('é').toString('latin1') });
+});
+
+test('a report of doctor in a missing folder is refused before the cluster is read', async (t) => {
+  const file = join(temporaryFolder(t), 'none', 'report.zip');
+  await assert.rejects(requireNewReport(file), { code: 'DestinationMissing', outcome: 'usage' });
 });

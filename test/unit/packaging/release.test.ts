@@ -251,6 +251,7 @@ test('nothing of the caller’s environment changes bytes', () => {
     npm_lifecycle_event: 'release',
     npm_config_cache: '/c',
     TZ: 'Asia/Tokyo',
+    DOCKER_CONFIG: '/of-the-push',
   };
   const { PATH: _, ...env } = releaseEnvironment(from, 5);
   assert.deepEqual(env, {

@@ -28,6 +28,7 @@ FROM packages AS build
 COPY tsconfig.json ./
 COPY test/support/assert-node.mjs test/support/
 COPY .ci/third-party.ts .ci/bundle.ts .ci/ascii-programs.ts .ci/
+COPY packaging/release/software-bill.ts packaging/release/
 RUN node .ci/third-party.ts documents
 COPY src src
 RUN npm run build

@@ -8,6 +8,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
+import { referencesShape, withAddresses } from '../packaging/release/software-bill.ts';
 
 const root = resolve(import.meta.dirname, '..');
 
@@ -26,6 +27,7 @@ const componentShape = z.looseObject({
   version: z.string(),
   licenses: z.array(licenceShape).default([]),
   properties: z.array(z.object({ name: z.string(), value: z.string() })).optional(),
+  externalReferences: referencesShape,
 });
 const billShape = z.looseObject({
   serialNumber: z.string().optional(),
@@ -52,7 +54,9 @@ export function settleBill(fromNpm: unknown, name: string, tools: readonly strin
   return {
     ...bill,
     metadata: { ...rest, component: { ...component, name } },
-    components: components.filter((one) => !isOfDevelopment(one) && !tools.includes(one.name)),
+    components: components
+      .filter((one) => !isOfDevelopment(one) && !tools.includes(one.name))
+      .map(withAddresses),
     dependencies: dependencies
       .filter(({ ref }) => isListed(ref))
       .map((one) => ({ ...one, dependsOn: (one.dependsOn ?? []).filter(isListed) })),

@@ -3,11 +3,9 @@
 
 import { z } from 'zod';
 
-const cdxPart = z.looseObject({
-  'bom-ref': z.string(),
-  externalReferences: z.array(z.looseObject({ url: z.string() })).optional(),
-});
-type CdxPart = z.infer<typeof cdxPart>;
+/** Of a component of CycloneDX. */
+export const referencesShape = z.array(z.looseObject({ url: z.string() })).optional();
+const cdxPart = z.looseObject({ 'bom-ref': z.string(), externalReferences: referencesShape });
 const cdxShape = z.looseObject({
   serialNumber: z.string().optional(),
   metadata: z.looseObject({
@@ -98,7 +96,9 @@ export function cyclonedxBill(fromNpm: unknown, subject: BillSubject): string {
 const scpAddress = /^([\w.-]+@[\w.-]+):(?!\/)(.+)$/;
 
 /** npm copies such addresses as they are. They are not URLs, and a reader that validates refuses the whole bill. */
-function withAddresses<Part extends CdxPart>(part: Part): Part {
+export function withAddresses<Part extends { readonly externalReferences?: z.infer<typeof referencesShape> }>(
+  part: Part,
+): Part {
   const { externalReferences: all } = part;
   if (all === undefined) return part;
   const written = all.map((one) => ({ ...one, url: one.url.replace(scpAddress, 'git+ssh://$1/$2') }));

@@ -30,12 +30,20 @@ test('two runs of npm give the same bill of materials', () => {
   assert.deepEqual(one, other);
 });
 
-test('the bill is of the project, whatever its folder is called, and keeps what npm says beside', () => {
+test('the bill is of the project, whatever its folder is called, and keeps what else npm says', () => {
   const bill = settled(component('a'));
   assert.equal(bill.metadata.component.name, 'product');
   assert.deepEqual(bill.dependencies[0]?.ref, 'a@1.0.0');
   assert.deepEqual(bill.metadata['lifecycles'], [{ phase: 'build' }]);
   assert.equal(bill.components[0]?.['purl'], 'pkg:npm/a@1.0.0');
+});
+
+test('addresses that git takes for SSH are written as URLs, which validators want', () => {
+  const externalReferences = [{ type: 'vcs', url: 'git@git.example.com:docs/a.git' }];
+  const { components } = settled({ ...component('a'), externalReferences });
+  assert.deepEqual(components[0]?.externalReferences, [
+    { type: 'vcs', url: 'git+ssh://git@git.example.com/docs/a.git' },
+  ]);
 });
 
 test('a package that only runs things here is not in the bill', () => {

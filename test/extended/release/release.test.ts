@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdir, readdir, readFile, realpath, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, readFile, realpath, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { before, test } from 'node:test';
@@ -18,10 +18,12 @@ import {
   imageFile,
   imageFiles,
   mandatoryFiles,
+  packageFile,
   signatureFile,
 } from '../../../packaging/release/release-files.ts';
 import { findClusterTools } from '../../support/cluster-tools.ts';
 import { type CommandResult, mustRun, runCommand } from '../../support/command.ts';
+import { fillBuilderRoot } from '../../support/image/base-root.ts';
 import { minisignKeys } from '../../support/minisign-keys.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { requireHere } from '../requirement.ts';
@@ -90,7 +92,7 @@ test('a tree that differs from its commit is refused, with what differs', async 
   assert.match(stderr, /^The working tree differs from the commit:\n {2}\?\? src\/left-behind\.ts\nCommit/);
 });
 
-test('two clones on two days give the same bytes, and users can check them', async (t) => {
+test('two clones on two days give the same bytes, and users can check and install them', async (t) => {
   const source = 'https://git.example.com/docs/exports';
   const shared = [
     ...['--require-image', '--key', join(folder, 'key')],
@@ -130,6 +132,30 @@ test('two clones on two days give the same bytes, and users can check them', asy
     assert.match(chart, new RegExp(`^sources:\\n- ${source}$`, 'm'));
     assert.match(chart, /image: registry\.example\.com\/docs\/static-export-operator:/);
   }
+
+  const container = join(folder, 'container');
+  await mkdir(container);
+  await fillBuilderRoot(container);
+  await copyFile(join(one, packageFile(version)), join(container, 'root/package.tgz'));
+  const install = 'npm install --global --offline /root/package.tgz && static-export demo --once';
+  const inContainer = [
+    'env',
+    '-i',
+    'PATH=/usr/local/bin:/usr/bin:/bin',
+    'HOME=/root',
+    '/usr/sbin/chroot',
+    container,
+  ];
+  const steps = 'ip link set lo up; mount --bind /dev "$0/dev"; mount -t proc proc "$0/proc"; exec "$@"';
+  for (const name of ['dev', 'proc']) await mkdir(join(container, name));
+  const demo = await mustRun(
+    [
+      ...['unshare', '--mount', '--net', '--pid', '--fork', 'sh', '-euc', steps, container],
+      ...[...inContainer, '/bin/sh', '-c', install],
+    ],
+    { timeoutMs: 120_000 },
+  );
+  assert.match(demo, /All \d+ claims hold/);
 
   const layout = join(folder, 'layout');
   await mkdir(layout);

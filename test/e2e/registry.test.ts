@@ -7,10 +7,10 @@ import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import { version } from '#platform/runtime/version.ts';
-import { noRegistry, writeRegistryConfig } from '../support/docker-registry.ts';
-import { eventuallyInCluster } from '../support/eventually.ts';
+import { noRegistry } from '../support/docker-registry.ts';
 import { buildReleaseImage } from '../support/image/test-images.ts';
 import { startNode, type TestNodes } from '../support/node/node.ts';
+import { startPlainRegistry } from '../support/node/plain-registry.ts';
 import { makeSmallRelease } from '../support/small-release.ts';
 import {
   awaitPage,
@@ -36,13 +36,7 @@ suite('a release in a registry and real nodes', { skip: noRegistry }, () => {
     image = await buildReleaseImage(version);
     nodes = await startNode({ images: [image.sandbox], plainRegistries: [host] });
     world = await prepareTwoCharts(nodes);
-    const folder = join(nodes.folder, 'registry');
-    await mkdir(folder);
-    const server = nodes.start(['docker-registry', 'serve', await writeRegistryConfig(folder, host, {})]);
-    await eventuallyInCluster('the registry listens', async () => {
-      if (server.hasExited()) throw new Error(`docker-registry ended:\n${server.tail()}`);
-      return (await nodes.run(['curl', '--silent', `http://${host}/v2/`])).code === 0 || undefined;
-    });
+    await startPlainRegistry(nodes, host);
   });
   after(async () => {
     for (const end of await Promise.allSettled([nodes?.stop(), image?.remove()]))

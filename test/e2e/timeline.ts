@@ -21,6 +21,7 @@ interface Row {
   readonly seconds: number;
   readonly requests: number;
   readonly failed: number;
+  readonly slowestMs: number;
 }
 
 export function createTimeline(): Timeline {
@@ -42,6 +43,7 @@ export function createTimeline(): Timeline {
         seconds: (performance.now() - start) / 1000,
         requests: sum(({ requests }) => requests) - before.requests,
         failed: sum(({ failed }) => failed) - before.failed,
+        slowestMs: Math.max(0, ...watched.map((visits) => visits.takeSlowestMs())),
       });
     }
     for (const visits of watched) assertUnnoticed(visits.tally(), contents);
@@ -75,9 +77,9 @@ function tableOf(rows: readonly Row[]): string {
   const line = (step: string, ...cells: readonly string[]): string =>
     `${step.padEnd(width)}  ${cells.map((cell) => cell.padStart(8)).join('  ')}`;
   return [
-    line('step', 'seconds', 'requests', 'failed'),
-    ...rows.map(({ step, seconds, requests, failed }) =>
-      line(step, seconds.toFixed(1), String(requests), String(failed)),
+    line('step', 'seconds', 'requests', 'failed', 'slowest'),
+    ...rows.map(({ step, seconds, requests, failed, slowestMs }) =>
+      line(step, seconds.toFixed(1), String(requests), String(failed), `${slowestMs} ms`),
     ),
   ].join('\n');
 }

@@ -5,6 +5,7 @@
 export const skippable = [
   'chromium',
   'gitops',
+  'history',
   'jsonschema',
   'man',
   'minisign',

@@ -20,6 +20,7 @@ export const aloneFiles: Readonly<Record<string, string>> = {
 export const longFiles: readonly string[] = [
   'test/e2e/promise.test.ts',
   'test/e2e/air-gap.test.ts',
+  'test/e2e/upgrade.test.ts',
   'test/gitops/flux.test.ts',
   'test/gitops/argocd.test.ts',
   'test/gitops/argocd-health.test.ts',

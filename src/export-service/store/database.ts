@@ -9,7 +9,13 @@ import { makeFolder } from '#platform/runtime/folder.ts';
 import type { Random } from '#platform/runtime/random.ts';
 import { PublishableError } from '#platform/wire/publishable-error.ts';
 
-const schemaVersion = 5;
+/**
+ * Raised only where earlier releases can no longer use the folder. A further table does not raise it, because a rollback to
+ * an earlier release would then end all exports.
+ */
+const schemaVersion = 4;
+/** Of builds before the first release: 4 with one more table. */
+const unreleasedVersion = 5;
 
 const schema = `
 CREATE TABLE IF NOT EXISTS jobs (
@@ -134,14 +140,14 @@ const newColumns = 'ALTER TABLE jobs ADD COLUMN base_path TEXT;';
 
 function migrate(connection: DatabaseSync): void {
   const version = Number(connection.prepare('PRAGMA user_version').get()?.['user_version'] ?? 0);
-  if (version > schemaVersion) {
+  if (version > schemaVersion && version !== unreleasedVersion) {
     throw new PublishableError(
       'StoreTooNew',
       'the data folder was written by a newer export-service: use that one',
     );
   }
-  if (version === schemaVersion) return;
   const added = version > 0 && version < 4 ? newColumns : '';
+  // Also for its own version: the release that made the folder may have had fewer tables.
   connection.exec(
     `BEGIN IMMEDIATE; ${dropped} ${schema} ${added} PRAGMA user_version = ${schemaVersion}; COMMIT;`,
   );

@@ -2,7 +2,7 @@
 // Owns a folder with the archives; nothing is pulled, and nothing outside the folder is written.
 
 import { existsSync } from 'node:fs';
-import { copyFile, mkdir, mkdtemp, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Platform } from '../../../packaging/base/base-lock.ts';
@@ -31,6 +31,8 @@ export interface TestImages {
 
 /** The name that charts are given as `repository` and `tag`. */
 export const productImage = { repository: 'localhost/static-export-operator', tag: 'e2e' };
+/** The same of {@link buildPreviousImage}. */
+export const previousImage = { ...productImage, tag: 'previous' };
 
 /** All of them. @throws Error with what the build wrote when it failed */
 export function buildTestImages(): Promise<TestImages> {
@@ -84,34 +86,69 @@ export function buildFromSources(): Promise<{
   remove(): Promise<void>;
 }> {
   return inFolder(async (folder, builder) => {
-    // This machine may reach the registry through something with an authority of its own.
-    const trust =
-      'ENV PATH=/usr/local/bin:/usr/bin:/bin NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt';
-    const root = join(folder, 'builder');
-    await mkdir(root);
-    await fillBuilderRoot(root);
-    const recipe = await writeRecipe(folder, 'builder', ['FROM scratch', 'COPY . /', trust]);
-    await builder.build({ name: 'localhost/builder:1', context: root, dockerfile: recipe });
-    const settings = join(homedir(), '.npmrc');
-    const cache = (await mustRun(['npm', 'config', 'get', 'cache', '--silent'])).trim();
-    const mounts = existsSync(settings) ? { [settings]: '/root/.npmrc' } : {};
-    const name = 'localhost/from-sources:1';
-    await builder.build({
-      name,
-      context: project,
-      dockerfile: join(project, 'Dockerfile'),
-      args: {
-        BUILDER: 'localhost/builder:1',
-        DEBIAN_MIRROR: await findOwnMirror({ cwd: project, env: releaseEnvironment(process.env, 0) }),
-        VERSION: '1.2.3',
-        REVISION: 'abc',
-        SOURCE: 'https://git.example.com/docs/operator',
-      },
-      mounts: { ...mounts, ...(existsSync(cache) && { [cache]: '/root/.npm' }) },
+    const archive = await buildSources(folder, builder, {
+      name: 'localhost/from-sources:1',
+      sources: project,
+      args: { VERSION: '1.2.3', REVISION: 'abc', SOURCE: 'https://git.example.com/docs/operator' },
     });
     const programs = await bundlePrograms(join(folder, 'programs'));
-    return { archive: await builder.save(name), programs, metafiles: metafilesOf(programs) };
+    return { archive, programs, metafiles: metafilesOf(programs) };
   });
+}
+
+/**
+ * The product's image of earlier sources, by their own Dockerfile alone, for nodes that run today's image too.
+ * @param sources folder of a whole checkout
+ */
+export function buildPreviousImage(
+  sources: string,
+): Promise<{ readonly archive: string; remove(): Promise<void> }> {
+  const name = `${previousImage.repository}:${previousImage.tag}`;
+  return inFolder(async (folder, builder) => {
+    // Before the first release, the Dockerfile made no base of its own.
+    const needsBase = /^ARG BASE=/m.test(await readFile(join(sources, 'Dockerfile'), 'utf8'));
+    if (needsBase) await buildBase(folder, builder);
+    const args = needsBase ? { BASE: ownBase } : {};
+    return { archive: await buildSources(folder, builder, { name, sources, args }) };
+  });
+}
+
+interface SourcesOrder {
+  readonly name: string;
+  readonly sources: string;
+  /** In addition to the builder and the mirror of Debian. */
+  readonly args: Readonly<Record<string, string>>;
+}
+
+/** @returns the archive */
+async function buildSources(
+  folder: string,
+  builder: ImageBuilder,
+  { name, sources, args }: SourcesOrder,
+): Promise<string> {
+  // This machine may reach the registry through something with an authority of its own.
+  const trust =
+    'ENV PATH=/usr/local/bin:/usr/bin:/bin NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt';
+  const root = join(folder, 'builder');
+  await mkdir(root);
+  await fillBuilderRoot(root);
+  const recipe = await writeRecipe(folder, 'builder', ['FROM scratch', 'COPY . /', trust]);
+  await builder.build({ name: 'localhost/builder:1', context: root, dockerfile: recipe });
+  const settings = join(homedir(), '.npmrc');
+  const cache = (await mustRun(['npm', 'config', 'get', 'cache', '--silent'])).trim();
+  const mounts = existsSync(settings) ? { [settings]: '/root/.npmrc' } : {};
+  await builder.build({
+    name,
+    context: sources,
+    dockerfile: join(sources, 'Dockerfile'),
+    args: {
+      BUILDER: 'localhost/builder:1',
+      DEBIAN_MIRROR: await findOwnMirror({ cwd: project, env: releaseEnvironment(process.env, 0) }),
+      ...args,
+    },
+    mounts: { ...mounts, ...(existsSync(cache) && { [cache]: '/root/.npm' }) },
+  });
+  return builder.save(name);
 }
 
 /**

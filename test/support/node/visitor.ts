@@ -16,7 +16,24 @@ const open = new Set<Promise<void>>();
 let requests = 0;
 let failed = 0;
 let slowestMs = 0;
+let recentlySlowestMs = 0;
 let resent = 0;
+/** Of each address's last answer with a body. */
+const tags = new Map<string, string>();
+
+/** What a request has in addition to its address. */
+function headersFor(url: string): Readonly<Record<string, string>> {
+  const tag = order.revalidates === true ? tags.get(url) : undefined;
+  return {
+    ...(tag !== undefined && { 'if-none-match': tag }),
+    ...(order.firstBytes !== undefined && { range: `bytes=0-${order.firstBytes - 1}` }),
+  };
+}
+
+function isRight(status: number, isRevalidated: boolean): boolean {
+  if (order.firstBytes !== undefined) return status === 206;
+  return status === 200 || (isRevalidated && status === 304);
+}
 
 function fail(what: string): void {
   failed += 1;
@@ -25,6 +42,7 @@ function fail(what: string): void {
 
 function ask(url: string): Promise<void> {
   const start = performance.now();
+  const headers = headersFor(url);
   requests += 1;
   return new Promise((resolve) => {
     const take = (response: IncomingMessage): void => {
@@ -35,9 +53,14 @@ function ask(url: string): Promise<void> {
       response.on('end', () => {
         const status = response.statusCode ?? 0;
         statuses[status] = (statuses[status] ?? 0) + 1;
-        const content = `${new URL(url).pathname} ${hash.digest('hex').slice(0, 12)}`;
-        if (status === 200) contents[content] = (contents[content] ?? 0) + 1;
-        done(status === 200 ? undefined : `${url}: status ${status}`);
+        const isWanted = isRight(status, 'if-none-match' in headers);
+        if (isWanted && status !== 304) {
+          const content = `${new URL(url).pathname} ${hash.digest('hex').slice(0, 12)}`;
+          contents[content] = (contents[content] ?? 0) + 1;
+          const { etag } = response.headers;
+          if (etag !== undefined) tags.set(url, etag);
+        }
+        done(isWanted ? undefined : `${url}: status ${status}`);
       });
     };
     let isAnswered = false;
@@ -47,11 +70,13 @@ function ask(url: string): Promise<void> {
       if (isDone) return;
       isDone = true;
       if (wrong !== undefined) fail(wrong);
-      slowestMs = Math.max(slowestMs, Math.round(performance.now() - start));
+      const ms = Math.round(performance.now() - start);
+      slowestMs = Math.max(slowestMs, ms);
+      recentlySlowestMs = Math.max(recentlySlowestMs, ms);
       resolve();
     };
     const send = (by: Agent | false): void => {
-      const request = get(url, { agent: by, timeout: 10_000 }, take);
+      const request = get(url, { agent: by, headers, timeout: 10_000 }, take);
       request.on('timeout', () => request.destroy(new Error('no answer within 10 s')));
       request.on('error', (error: NodeJS.ErrnoException) => {
         const { reusedSocket } = request;
@@ -70,7 +95,9 @@ function ask(url: string): Promise<void> {
 }
 
 function report(isLast: boolean): void {
-  const tally: Tally = { requests, failed, resent, statuses, contents, examples, slowestMs, isLast };
+  const counts = { requests, failed, resent, statuses, contents, examples };
+  const tally: Tally = { ...counts, slowestMs, recentlySlowestMs, isLast };
+  recentlySlowestMs = 0;
   process.stdout.write(`${JSON.stringify(tally)}\n`);
 }
 

@@ -55,12 +55,11 @@ function* fieldsOfSchema({ properties = {}, items }: Shape, path = ''): Generato
 
 /** Fields that need a rejected candidate, a requested link, a contested target, a target of 0.2.0, a git target, an outage of minutes, a forbidden call, or a second refusal of the same key. */
 const seldom: readonly string[] = words(`
-  active.copyLossTime active.mirrorCheckTime active.ref candidate.ref failures.*.refreshRequest
+  active.copyLossTime candidate.ref failures.*.refreshRequest
   failures.*.request failures.*.said failures.*.secretVersion failures.mirror failures.retention
-  active.projectId history[].projectId job.projectId history[].ref
-  active.basePath candidate.basePath history[].basePath job.basePath job.report
-  active.repair candidate.repair history[].repair job.repair job.repairTime
-  active.repairRevision candidate.repairRevision history[].repairRevision job.repairRevision
+  active.projectId history[].projectId job.projectId
+  active.basePath candidate.basePath history[].basePath job.basePath
+  candidate.repair candidate.repairRevision
   hook hook.firstTime hook.lastTime hook.token lastHandledHook lastHandledRefresh
   refusedKey.request refusedKey.requestId refusedKey.said rejected rejected.generation rejected.inputHash
   rejected.request rejected.versions rejected.versions[].digest rejected.versions[].rejectionTime

@@ -2,9 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { readdirSync, statSync } from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { loadLinkSecret, openJobDatabase } from '#export-service/store/database.ts';
+import { type Database, loadLinkSecret, openJobDatabase } from '#export-service/store/database.ts';
 import { createJobStore } from '#export-service/store/jobs.ts';
 import { createKeptCrawlStore } from '#export-service/store/kept-crawls.ts';
 import { systemRandom } from '#platform/runtime/random.ts';
@@ -25,18 +26,45 @@ test('the link secret is made at the first start, stays the same, and only its o
   second.close();
 });
 
-test('a data folder of version 4 keeps its jobs, and can keep crawls', async () => {
-  const directory = join(folder, 'four');
-  const older = await openJobDatabase(directory);
-  createJobStore(older).start({ id: 'a', domain: 'docs.example.com', now: 1, maxQueued: 1 });
-  older.connection.exec('DROP TABLE kept_crawls; PRAGMA user_version = 4;');
-  older.close();
-  const newer = await openJobDatabase(directory);
-  assert.equal(createJobStore(newer).find('a')?.status, 'queued');
-  const kept = createKeptCrawlStore(newer);
-  kept.keep('docs.example.com', 1, 1);
-  assert.deepEqual(kept.domains(), ['docs.example.com']);
-  newer.close();
+const versionOf = ({ connection }: Database): unknown =>
+  connection.prepare('PRAGMA user_version').get()?.['user_version'];
+
+for (const [name, change] of [
+  ['version 4 without the table of kept crawls', 'DROP TABLE kept_crawls; PRAGMA user_version = 4;'],
+  ['version 5, which builds before the first release wrote', 'PRAGMA user_version = 5;'],
+] as const) {
+  test(`a data folder of ${name} keeps its jobs, and can keep crawls`, async () => {
+    const directory = await mkdtemp(join(folder, 'earlier-'));
+    const older = await openJobDatabase(directory);
+    createJobStore(older).start({ id: 'a', domain: 'docs.example.com', now: 1, maxQueued: 1 });
+    older.connection.exec(change);
+    older.close();
+    const newer = await openJobDatabase(directory);
+    assert.equal(createJobStore(newer).find('a')?.status, 'queued');
+    const kept = createKeptCrawlStore(newer);
+    kept.keep('docs.example.com', 1, 1);
+    assert.deepEqual(kept.domains(), ['docs.example.com']);
+    newer.close();
+  });
+}
+
+test('a data folder has the version that the previous release opens, although it has one more table', async () => {
+  const directory = await mkdtemp(join(folder, 'rolled-back-'));
+  const database = await openJobDatabase(directory);
+  assert.equal(versionOf(database), 4);
+  database.connection.exec('PRAGMA user_version = 5;');
+  database.close();
+  const again = await openJobDatabase(directory);
+  assert.equal(versionOf(again), 4);
+  again.close();
+});
+
+test('a data folder of a later version is refused, and stays as it is', async () => {
+  const directory = await mkdtemp(join(folder, 'later-'));
+  const later = await openJobDatabase(directory);
+  later.connection.exec('PRAGMA user_version = 6;');
+  later.close();
+  for (const _attempt of [1, 2]) await assert.rejects(openJobDatabase(directory), { code: 'StoreTooNew' });
 });
 
 test('a data folder of an older version keeps its jobs', async () => {

@@ -6,7 +6,7 @@
 #   docker buildx build --platform linux/amd64,linux/arm64 --tag static-export-operator:0.1.0 .
 #
 #   BUILDER        Debian with Node 26 or 24, npm and a shell; builds and is left behind. Nothing of it is in the image
-#   DEBIAN_MIRROR  where archives of Debian are, ends with /debian; the builder's own when empty. Their sums are in the sources
+#   DEBIAN_MIRROR  mirror of Debian, the folder that has `pool`; the builder's own when empty. Its archives' sums are in the sources
 #   VERSION        what the label says, as a release; REVISION its commit, SOURCE where the sources are
 #
 # What is built already takes the place of a stage: --build-context programs=FOLDER of `npm run build`, and

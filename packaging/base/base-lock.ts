@@ -17,7 +17,7 @@ export const basePackages = [
 ] as const;
 
 const archiveShape = z.object({
-  /** Below the mirror's parent: `debian/pool/…`, `debian-security/pool/…`. */
+  /** Below the archive that its first part names: `debian/pool/…`, `debian-security/pool/…`. */
   path: z.string().regex(/^debian(?:-security)?\/pool\/[\w.+~%/-]+\.deb$/),
   bytes: z.number().int().positive(),
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
@@ -41,10 +41,16 @@ export function readBaseLock(text: string): BaseLock {
   return lock;
 }
 
-/** Where an archive is. @param mirror ends with `/debian`, as in a list of apt's sources */
+const lastDebian = /\/debian(?=\/|$)(?!.*\/debian(?:\/|$))/;
+
+/** Debian's security archive, which is next to the mirror: `…/debian` → `…/debian-security`, also with a day after it. */
+export const securityMirror = (mirror: string): string => mirror.replace(lastDebian, '/debian-security');
+
+/** Where an archive is. @param mirror the folder that has `pool`, as in a list of apt's sources */
 export function archiveUrl(mirror: string, { path }: LockedArchive): string {
-  const parent = mirror.replace(/\/?$/, '').replace(/\/debian$/, '');
-  return `${parent}/${path}`;
+  const folder = mirror.replace(/\/?$/, '');
+  const [archive = '', ...rest] = path.split('/');
+  return [archive === 'debian' ? folder : securityMirror(folder), ...rest].join('/');
 }
 
 /** The mirror of Debian that apt uses. @param uris what `apt-get update --print-uris` prints */

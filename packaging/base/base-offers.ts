@@ -1,13 +1,20 @@
 // What Debian offers, as a lock. Pure. Refuses packages whose versions differ between the platforms: a package that one builder
 // of Debian has not finished would make two different images.
 
-import { type BaseLock, baseLockShape, basePackages, type Platform, platforms } from './base-lock.ts';
+import {
+  type BaseLock,
+  baseLockShape,
+  basePackages,
+  type Platform,
+  platforms,
+  securityMirror,
+} from './base-lock.ts';
 
-/** For apt. @param mirror ends with `/debian` */
+/** For apt. @param mirror the folder that has `pool` */
 export const sourcesText = (mirror: string, suite: string): string =>
   [
     { uri: mirror, suites: `${suite} ${suite}-updates` },
-    { uri: mirror.replace(/\/debian\/?$/, '/debian-security'), suites: `${suite}-security` },
+    { uri: securityMirror(mirror), suites: `${suite}-security` },
   ]
     .map(
       ({ uri, suites }) =>

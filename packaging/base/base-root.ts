@@ -74,7 +74,7 @@ export async function findOwnMirror(place: ToolPlace): Promise<string> {
   const found = findMirror(uris);
   if (found !== undefined) return found;
   throw new Error(
-    "This machine's apt names no mirror of Debian. Name one: --debian-mirror URL, which ends with /debian.",
+    "This machine's apt names no mirror of Debian. Name one, the folder that has pool: --debian-mirror URL.",
   );
 }
 

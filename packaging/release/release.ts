@@ -27,7 +27,7 @@ Makes a release from the commit that is checked out. The working tree must not d
   --from FOLDER           push the release in this folder, and make none
   --plain-http            the registry of --push is called without TLS
   --extra-ca-file FILE    CA certificates to trust in addition to the system's, for --push
-  --debian-mirror URL     where archives of Debian are, ends with /debian; the mirror of this machine's apt
+  --debian-mirror URL     mirror of Debian, the folder that has pool; default: that of this machine's apt
   --require-image         fail where the image cannot be built
   --accept-advisory ID    release in spite of a severe advisory for a package in the programs; repeatable
   --download-url URL      where users download the files; the krew manifest names it

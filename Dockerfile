@@ -1,3 +1,5 @@
+# check=skip=RedundantTargetPlatform
+#
 # One image for every program: Node, the libraries that it links, the bundled programs, nothing else. The first argument of a
 # container names the program: `operator`, `bundle-server`, `export-service`, `webhook-receiver`, `static-export`,
 # `tap-static-export`. No shell is needed at any point of its life, the root file system may be read-only, and any
@@ -43,18 +45,19 @@ COPY --from=build /source/dist/bundle-server/*.mjs /source/dist/bundle-server/*.
 FROM scratch AS documents
 COPY --from=build /source/documents /
 
-# The base, made of pinned archives: one for the image, one that runs here.
+# The base, made of pinned archives. Node of the builder's architecture runs on the builder's own libraries: a stage from
+# scratch would be of the target's architecture, whatever platform it names.
 FROM packages AS roots
 COPY packaging/base packaging/base/
 COPY packaging/release/fixed-tar.ts packaging/release/tool.ts packaging/release/
-ARG BUILDPLATFORM
-ARG TARGETPLATFORM
+ARG BUILDARCH
 ARG DEBIAN_MIRROR=""
 ENV NODE_USE_ENV_PROXY=1
-RUN node packaging/base/make-base.ts /own "$BUILDPLATFORM" "$DEBIAN_MIRROR"
-RUN node packaging/base/make-base.ts /base "$TARGETPLATFORM" "$DEBIAN_MIRROR"
-FROM --platform=$BUILDPLATFORM scratch AS own
-COPY --from=roots /own /
+RUN node packaging/base/make-base.ts /own "linux/$BUILDARCH" "$DEBIAN_MIRROR"
+ARG TARGETARCH
+RUN node packaging/base/make-base.ts /base "linux/$TARGETARCH" "$DEBIAN_MIRROR"
+FROM packages AS own
+COPY --from=roots /own/nodejs /nodejs
 FROM scratch AS base
 COPY --from=roots /base /
 
@@ -103,6 +106,7 @@ COPY --from=programs / /app/
 COPY --from=compiled --chown=65532:65532 /tmp/compiled/${TARGETARCH} /app/compiled
 WORKDIR /app
 # One arena for what lies outside of the heap: each thread that ends would leave one of its own behind, 20 MB together.
-ENV NODE_ENV=production NODE_COMPILE_CACHE=/app/compiled MALLOC_ARENA_MAX=1
+# A user id without an account would have / as its home.
+ENV NODE_ENV=production NODE_COMPILE_CACHE=/app/compiled MALLOC_ARENA_MAX=1 HOME=/home/nonroot
 USER 65532:65532
 ENTRYPOINT ["/nodejs/bin/node", "/app/entrypoint.mjs"]

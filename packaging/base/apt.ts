@@ -15,6 +15,15 @@ export interface AptPlace {
   readonly place: ToolPlace;
 }
 
+/** What to do where apt cannot update its lists. @param said what it wrote */
+export function aptRemedy(said: string): string {
+  if (/is not installed/.test(said)) return 'apt is not installed. Run this on Debian or Ubuntu.';
+  if (/NO_PUBKEY|is not signed|debian-archive-keyring/.test(said)) {
+    return "apt has no keys of Debian. Install debian-archive-keyring, with Debian's current release.";
+  }
+  return 'apt cannot read the mirror of Debian. Name another, the folder that has pool: --debian-mirror URL.';
+}
+
 /** @returns the command that other arguments follow; its lists are up to date */
 export async function aptFor(
   platform: Platform,
@@ -38,6 +47,9 @@ export async function aptFor(
     'Dir::Cache': state,
   };
   const apt = ['apt-get', '-qq', ...Object.entries(settings).map(([name, value]) => `-o${name}=${value}`)];
-  await runTool([...apt, 'update'], place);
+  // Without this mode, lists that could not be fetched are only a warning.
+  await runTool([...apt, '-oAPT::Update::Error-Mode=any', 'update'], place).catch((cause: unknown) => {
+    throw new Error(aptRemedy(cause instanceof Error ? cause.message : ''), { cause });
+  });
   return apt;
 }

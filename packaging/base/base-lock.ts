@@ -27,13 +27,21 @@ const packageShape = z.object({
   version: z.string(),
   archives: z.record(z.enum(platforms), archiveShape),
 });
-export const baseLockShape = z.object({ suite: z.string(), packages: z.array(packageShape) });
+export const baseLockShape = z.object({
+  suite: z.string(),
+  /** For package URLs: `debian-13`. */
+  distribution: z.string(),
+  /** On which the lock was made: mirrors of that day have its archives. */
+  day: z.iso.date(),
+  packages: z.array(packageShape),
+});
 export type BaseLock = z.infer<typeof baseLockShape>;
 export type LockedArchive = z.infer<typeof archiveShape>;
 
-/** @throws Error where a package is missing */
+/** @throws Error where it has another form, or a package is missing */
 export function readBaseLock(text: string): BaseLock {
-  const lock = baseLockShape.parse(JSON.parse(text));
+  const { success, data: lock } = baseLockShape.safeParse(JSON.parse(text));
+  if (!success) throw new Error('The lock of the base has another form. Run npm run release:base.');
   const missing = basePackages.filter((name) => !lock.packages.some((one) => one.name === name));
   if (missing.length > 0) {
     throw new Error(`The lock of the base lacks ${missing.join(', ')}. Run npm run release:base.`);
@@ -110,7 +118,7 @@ export const texts = {
 const library =
   /^usr\/lib\/[a-z0-9_]+-linux-gnu\/(?:(?:ld-linux[\w-]*|libc|libm|libdl|libpthread|libstdc\+\+|libgcc_s|libatomic)\.so\.\d+)$/;
 const document =
-  /^usr\/(?:lib\/os-release|share\/doc\/[^/]+\/copyright|share\/common-licenses\/(?:L?GPL-\d(?:\.\d)?))$/;
+  /^(?:etc\/debian_version|usr\/lib\/os-release|usr\/share\/doc\/[^/]+\/copyright|usr\/share\/common-licenses\/(?:L?GPL-\d(?:\.\d)?))$/;
 
 /** Whether the image keeps a file of a package: a library that Node links, or a text that goes with it. */
 export const isKept = (path: string): boolean => library.test(path) || document.test(path);

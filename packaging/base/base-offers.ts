@@ -29,7 +29,10 @@ const offer =
  * @param printed by `apt-get download --print-uris`, for each platform
  * @throws Error where a platform lacks a package, or has another version
  */
-export function readOffers(suite: string, printed: Readonly<Record<Platform, string>>): BaseLock {
+export function readOffers(
+  release: Omit<BaseLock, 'packages'>,
+  printed: Readonly<Record<Platform, string>>,
+): BaseLock {
   const offersOf = (platform: Platform) =>
     [...printed[platform].matchAll(offer)].map(
       ([, path = '', name = '', version = '', bytes, sha256 = '']) => ({
@@ -48,14 +51,14 @@ export function readOffers(suite: string, printed: Readonly<Record<Platform, str
     const archives = { 'linux/amd64': first.archive, 'linux/arm64': second.archive };
     return { name, version: first.version, archives };
   });
-  return baseLockShape.parse({ suite, packages });
+  return baseLockShape.parse({ ...release, packages });
 }
 
-/** A line for each package that has another version, for people. */
-export function changesOfLock(before: BaseLock | undefined, after: BaseLock): string {
+/** A line for each package that has another version, for people; `undefined` where none has, and a lock stays as it is. */
+export function changesOfLock(before: BaseLock | undefined, after: BaseLock): string | undefined {
   const lines = after.packages.flatMap(({ name, version }) => {
     const was = before?.packages.find((one) => one.name === name)?.version;
     return was === version ? [] : [`${name}: ${was ?? 'new'} → ${version}\n`];
   });
-  return lines.length === 0 ? 'Debian has nothing newer.\n' : lines.join('');
+  return lines.length === 0 ? undefined : lines.join('');
 }

@@ -41,9 +41,11 @@ export async function makeBaseRoot({ platform, to, mirror, place }: BaseOrder): 
       await chmod(file, mode);
     };
     const from = mirror ?? (await findOwnMirror(place));
-    const { packages } = readBaseLock(await readFile(join(import.meta.dirname, 'base-lock.json'), 'utf8'));
+    const { packages, day } = readBaseLock(
+      await readFile(join(import.meta.dirname, 'base-lock.json'), 'utf8'),
+    );
     for (const { name, archives } of packages) {
-      const bytes = await fetchArchive(from, archives[platform]);
+      const bytes = await fetchArchive(from, archives[platform], day);
       const { files, control } = await readArchive(bytes, join(scratch, `${name}.deb`), place);
       for (const [path, content] of files) {
         if (isKept(path)) await put(path, content, path.includes('.so.') ? 0o755 : 0o644);
@@ -59,10 +61,11 @@ export async function makeBaseRoot({ platform, to, mirror, place }: BaseOrder): 
       await mkdir(dirname(join(to, path)), { recursive: true });
       await symlink(target, join(to, path));
     }
-    await mkdir(join(to, 'home/nonroot'), { recursive: true });
-    await mkdir(join(to, 'tmp'));
-    // Not as an option of mkdir: the process's mask would take the write bits away.
-    await chmod(join(to, 'tmp'), 0o1777);
+    for (const folder of ['tmp', 'home/nonroot']) {
+      await mkdir(join(to, folder), { recursive: true });
+      // For any user id. Not as an option of mkdir: the process's mask would take the write bits away.
+      await chmod(join(to, folder), 0o1777);
+    }
   } finally {
     await rm(scratch, { recursive: true });
   }

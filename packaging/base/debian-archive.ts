@@ -1,5 +1,5 @@
 // Debian's archives: fetched from a mirror, compared with the lock, and read. Owns the process that unpacks. Refuses bytes that
-// the lock does not name, whoever sends them.
+// the lock does not name.
 
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -11,25 +11,36 @@ import { extract } from 'tar-stream';
 import type { ToolPlace } from '../release/tool.ts';
 import { archiveUrl, type LockedArchive } from './base-lock.ts';
 
-const replaced =
-  'Debian replaced it. Run npm run release:base for the newest, or name a mirror that keeps old versions: --debian-mirror URL.';
-
-/** @throws Error where the mirror has other bytes, or none */
-export async function fetchArchive(mirror: string, archive: LockedArchive): Promise<Buffer> {
+/**
+ * @param day of the lock
+ * @throws Error where the mirror has other bytes, or none
+ */
+export async function fetchArchive(mirror: string, archive: LockedArchive, day: string): Promise<Buffer> {
   const name = posix.basename(archive.path);
-  const answer = await fetch(archiveUrl(mirror, archive)).catch((cause: unknown) => {
-    throw new Error(`${name}: the mirror of Debian does not answer. Name another: --debian-mirror URL.`, {
-      cause,
-    });
-  });
-  if (answer.status === 404) throw new Error(`${name}: the mirror of Debian does not have it. ${replaced}`);
+  const another = `Name a mirror of ${day}: --debian-mirror URL, or --build-arg DEBIAN_MIRROR=URL.`;
+  const unreachable = (cause: unknown): never => {
+    throw new Error(`${name}: the mirror of Debian does not answer. ${another}`, { cause });
+  };
+  const answer = await fetch(archiveUrl(mirror, archive)).catch(unreachable);
+  if (answer.status === 404) {
+    const newest = 'Or pin the newest: npm run release:base.';
+    throw new Error(`${name}: the mirror of Debian does not have it any more. ${another} ${newest}`);
+  }
   if (!answer.ok) throw new Error(`${name}: the mirror of Debian answers ${answer.status}. Try again.`);
-  const bytes = Buffer.from(await answer.arrayBuffer());
-  const sum = createHash('sha256').update(bytes).digest('hex');
-  if (sum !== archive.sha256) {
-    throw new Error(
-      `${name}: the mirror of Debian sent other bytes than the lock names (sha256:${sum}). Name another: --debian-mirror URL.`,
-    );
+  const chunks: Uint8Array[] = [];
+  let read = 0;
+  try {
+    for await (const chunk of answer.body ?? []) {
+      chunks.push(chunk);
+      read += chunk.length;
+      if (read > archive.bytes) break;
+    }
+  } catch (cause) {
+    unreachable(cause);
+  }
+  const bytes = Buffer.concat(chunks);
+  if (createHash('sha256').update(bytes).digest('hex') !== archive.sha256) {
+    throw new Error(`${name}: the mirror of Debian sent other bytes than the lock names. ${another}`);
   }
   return bytes;
 }
@@ -67,7 +78,11 @@ async function readPart(
   place: ToolPlace,
 ): Promise<ReadonlyMap<string, Buffer>> {
   const program = spawn('dpkg-deb', [part, file], { ...place, stdio: ['ignore', 'pipe', 'inherit'] });
-  const ended = once(program, 'close');
+  const ended = once(program, 'close').catch((cause: unknown) => {
+    throw new Error('dpkg-deb does not start. Install dpkg, or build on Debian.', { cause });
+  });
+  // Awaited at the end; a program that does not start gives an empty output first.
+  ended.catch(() => {});
   const files = new Map<string, Buffer>();
   const links = new Map<string, string>();
   for await (const entry of program.stdout.pipe(extract())) {

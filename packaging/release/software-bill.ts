@@ -49,6 +49,8 @@ export interface FurtherPart {
   /** An identifier such as `pkg:deb/debian/libc6@2.41`. */
   readonly purl: string;
   readonly licence?: string;
+  /** Where advisories name it by a platform enumeration, and not by its package. */
+  readonly cpe?: string;
 }
 
 /** @param fromNpm what `npm sbom --sbom-format=cyclonedx` wrote */
@@ -57,12 +59,13 @@ export function cyclonedxBill(fromNpm: unknown, subject: BillSubject): string {
   const root = metadata.component['bom-ref'];
   const listed = components.filter(({ name, version }) => subject.isPart(name, version));
   const refs = new Set([root, ...listed.map((one) => one['bom-ref'])]);
-  const more = subject.more.map(({ name, version, kind, purl, licence }) => ({
+  const more = subject.more.map(({ name, version, kind, purl, licence, cpe }) => ({
     'bom-ref': purl,
     type: kind,
     name,
     version,
     purl,
+    ...(cpe !== undefined && { cpe }),
     ...(licence !== undefined && { licenses: [{ license: { name: licence } }] }),
   }));
   const ref = `pkg:generic/${subject.name}@${subject.version}`;
@@ -113,14 +116,19 @@ export function spdxBill(fromNpm: unknown, subject: BillSubject): string {
     ({ SPDXID, name, versionInfo }) => SPDXID === root || subject.isPart(name, versionInfo),
   );
   const ids = new Set(['SPDXRef-DOCUMENT', ...listed.map(({ SPDXID }) => SPDXID)]);
-  const more = subject.more.map(({ name, version, purl, licence }) => ({
+  const more = subject.more.map(({ name, version, purl, licence, cpe }) => ({
     name,
     SPDXID: `SPDXRef-Part-${purl.replace('pkg:', '').replaceAll(/[^A-Za-z0-9.-]+/g, '-')}`,
     versionInfo: version,
     downloadLocation: 'NOASSERTION',
     filesAnalyzed: false,
     ...(licence !== undefined && { licenseComments: licence }),
-    externalRefs: [{ referenceCategory: 'PACKAGE-MANAGER', referenceType: 'purl', referenceLocator: purl }],
+    externalRefs: [
+      { referenceCategory: 'PACKAGE-MANAGER', referenceType: 'purl', referenceLocator: purl },
+      ...(cpe === undefined
+        ? []
+        : [{ referenceCategory: 'SECURITY', referenceType: 'cpe23Type', referenceLocator: cpe }]),
+    ],
   }));
   const document = {
     ...bill,

@@ -44,9 +44,22 @@ export async function runTool(command: readonly string[], { cwd, env }: ToolPlac
   try {
     return (await run(file, args, { cwd, env, maxBuffer: 256 * 1024 * 1024 })).stdout;
   } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') {
+      throw new Error(`${file} is not installed. Install it, and run again.`, { cause: error });
+    }
     const { stderr } = error instanceof Error && 'stderr' in error ? error : { stderr: '' };
     const lines = String(stderr).trimEnd().split('\n').slice(-20).join('\n');
     throw new Error(`${file} ${args[0] ?? ''} failed:\n${lines}`, { cause: error });
+  }
+}
+
+/** Runs a command of a person to its end: an error is its message on standard error, without a stack, and exit code 1. */
+export async function endWithMessage(work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    process.exitCode = 1;
   }
 }
 

@@ -7,6 +7,8 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import { z } from 'zod';
+import { basePackages, platforms } from '../../packaging/base/base-lock.ts';
+import { findBaseRoot } from '../support/image/base-root.ts';
 import { buildForeign, buildFromSources } from '../support/image/test-images.ts';
 import { hashOf, type UnpackedImage, unpackImage } from './unpacked-image.ts';
 
@@ -86,6 +88,7 @@ suite('the image, built from the sources', () => {
   test('it has labels, runs as an unprivileged user, and needs no shell', () => {
     const { config } = image;
     assert.equal(config.User, '65532:65532');
+    assert.ok(config.Env.includes('HOME=/home/nonroot'), 'also for a user id without an account');
     assert.deepEqual(config.Entrypoint, ['/nodejs/bin/node', '/app/entrypoint.mjs']);
     const label = (name: string): string | undefined => config.Labels[`org.opencontainers.image.${name}`];
     assert.equal(label('version'), '1.2.3');
@@ -118,6 +121,39 @@ suite('the image, built from the sources', () => {
     assert.match(notices, /\n\nzod \d[\d.]*\nMIT\n\nMIT License\n\nCopyright/);
     t.diagnostic(`${bundled.length} packages went into the programs, ${listed.length} are listed`);
   });
+});
+
+suite('the base of the image', () => {
+  for (const platform of platforms) {
+    test(`on ${platform} it is Node with its libraries, and texts: no shell, no other program`, async () => {
+      const root = await findBaseRoot(platform);
+      // Not through the links of the root.
+      const files = (await filesBelow(root)).filter((name) => !/^lib(?:64)?\//.test(name));
+      const isNamed = (name: string): boolean =>
+        /^(?:nodejs\/bin\/node|usr\/lib\/[a-z0-9_]+-linux-gnu\/[\w+-]+\.so\.\d+)$/.test(name);
+      for (const name of files) {
+        const { mode } = await stat(join(root, name));
+        assert.equal((mode & 0o111) !== 0, isNamed(name), `${name} may be executed, or may not`);
+      }
+      assert.equal(files.filter(isNamed).length, 9);
+      for (const name of ['tmp', 'home/nonroot']) {
+        assert.equal((await stat(join(root, name))).mode & 0o7777, 0o1777, `any user id writes in ${name}`);
+      }
+    });
+
+    test(`on ${platform} scanners find the distribution and each package with its source`, async () => {
+      const root = await findBaseRoot(platform);
+      assert.match(await readFile(join(root, 'etc/debian_version'), 'utf8'), /^13\.\d+\n$/);
+      assert.match(await readFile(join(root, 'etc/os-release'), 'utf8'), /^VERSION_ID="13"$/m);
+      const folder = join(root, 'var/lib/dpkg/status.d');
+      assert.deepEqual((await readdir(folder)).sort(), basePackages);
+      const [libc, libstdcxx] = await Promise.all(
+        ['libc6', 'libstdc++6'].map((name) => readFile(join(folder, name), 'utf8')),
+      );
+      assert.match(libc ?? '', /^Package: libc6\nSource: glibc\nVersion: 2\.\d+/);
+      assert.match(libstdcxx ?? '', /^Source: gcc-14$/m);
+    });
+  }
 });
 
 suite('the image for an architecture that its builder cannot run', () => {

@@ -53,6 +53,9 @@ export const preparations: Readonly<Record<string, Preparation>> = {
   'extended/workflows/actionlint.ts': entry('actionlint', async () =>
     (await import('../extended/workflows/actionlint.ts')).findActionlint(),
   ),
+  'extended/release/dockerfile-plan.ts': entry("BuildKit's reader of Dockerfiles", async () =>
+    (await import('../extended/release/dockerfile-plan.ts')).findDockerfilePlan(),
+  ),
   'extended/node-24/node-24.ts': entry('Node 24', async () =>
     (await import('../extended/node-24/node-24.ts')).findNode24(),
   ),

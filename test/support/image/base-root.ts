@@ -2,7 +2,7 @@
 // and what unpacks Debian's archives, as a builder. Cached.
 
 import { createHash } from 'node:crypto';
-import { copyFile, cp, mkdir, readFile, realpath, symlink } from 'node:fs/promises';
+import { chmod, copyFile, cp, mkdir, readdir, readFile, realpath, symlink } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { findNode, type Platform, platforms } from '../../../packaging/base/base-lock.ts';
 import { makeBaseRoot } from '../../../packaging/base/base-root.ts';
@@ -15,14 +15,19 @@ const certificates = '/etc/ssl/certs/ca-certificates.crt';
 
 /** The base of the product's image. Read it, and write nothing there. */
 export async function findBaseRoot(platform: Platform): Promise<string> {
-  const read = (name: string): Promise<string> => readFile(join(project, name), 'utf8');
-  const { name, version } = findNode(await read('package-lock.json'), platform);
-  const lock = createHash('sha256').update(await read('packaging/base/base-lock.json'));
+  const npmLock = await readFile(join(project, 'package-lock.json'), 'utf8');
+  const made = createHash('sha256').update(JSON.stringify(findNode(npmLock, platform)));
+  const sources = join(project, 'packaging/base');
+  for (const name of (await readdir(sources)).sort()) made.update(await readFile(join(sources, name)));
   const place = { cwd: project, env: releaseEnvironment(process.env, 0) };
-  return cachedFolder(`base-${name}-${version}-${lock.digest('hex').slice(0, 12)}`, async (to) => {
+  const name = `base-${platform.replace('/', '-')}-${made.digest('hex').slice(0, 16)}`;
+  return cachedFolder(name, async (to) => {
     await makeBaseRoot({ platform, to, mirror: undefined, place });
   });
 }
+
+/** Of the machine, where images of either platform are built. */
+export const ownPlatform: Platform = process.arch === 'arm64' ? 'linux/arm64' : 'linux/amd64';
 
 export async function findBaseRoots(): Promise<void> {
   for (const platform of platforms) await findBaseRoot(platform);
@@ -41,6 +46,7 @@ export async function fillBuilderRoot(root: string): Promise<void> {
   }
   await place(certificates, join(root, certificates));
   for (const folder of ['bin', 'etc', 'root', 'tmp']) await mkdir(join(root, folder), { recursive: true });
+  await chmod(join(root, 'tmp'), 0o1777);
   await copyFile('/bin/busybox', join(root, 'bin/busybox'));
   for (const applet of ['bin/sh', 'usr/bin/env']) await symlink('/bin/busybox', join(root, applet));
   const npm = await realpath((await mustRun(['sh', '-c', 'command -v npm'])).trim());

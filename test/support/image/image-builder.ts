@@ -36,7 +36,7 @@ export async function createImageBuilder(folder: string): Promise<ImageBuilder> 
   const buildah = ['unshare', '--mount', '--', 'sh', '-ceu', hideState, 'buildah', state, ...store];
   return {
     build: async ({ name, context, dockerfile, platform, args = {}, stages = {}, mounts = {} }) => {
-      const values = Object.entries({ ...(platform !== undefined && ownPlatform()), ...args }).map(
+      const values = Object.entries({ ...(platform !== undefined && builderArguments()), ...args }).map(
         ([key, value]) => `--build-arg=${key}=${value}`,
       );
       const contexts = Object.entries(stages).map(([stage, path]) => `--build-context=${stage}=${path}`);
@@ -56,7 +56,7 @@ export async function createImageBuilder(folder: string): Promise<ImageBuilder> 
 }
 
 // BuildKit says it always, this builder only where it builds for its own.
-function ownPlatform(): Readonly<Record<string, string>> {
+function builderArguments(): Readonly<Record<string, string>> {
   const architecture = process.arch === 'x64' ? 'amd64' : process.arch;
   return { BUILDPLATFORM: `linux/${architecture}`, BUILDARCH: architecture };
 }

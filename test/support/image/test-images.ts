@@ -13,7 +13,7 @@ import { mustRun } from '../command.ts';
 import { sandboxImage } from '../node/container-runtime.ts';
 import { ownPrefix, sweepRemains } from '../node/remains.ts';
 import { releaseSeconds } from '../small-release.ts';
-import { fillBuilderRoot, findBaseRoot } from './base-root.ts';
+import { fillBuilderRoot, findBaseRoot, ownPlatform } from './base-root.ts';
 import { createImageBuilder, type ImageBuilder } from './image-builder.ts';
 
 const project = resolve(import.meta.dirname, '../../..');
@@ -186,7 +186,7 @@ const foreignBase = 'localhost/foreign-base:1';
 
 /** @param platform another than the machine's */
 async function buildBase(folder: string, builder: ImageBuilder, platform?: Platform): Promise<void> {
-  const root = await findBaseRoot(platform ?? 'linux/amd64');
+  const root = await findBaseRoot(platform ?? ownPlatform);
   const dockerfile = await writeRecipe(folder, 'base', ['FROM scratch', 'COPY . /']);
   const own = { name: ownBase, context: root, dockerfile };
   await builder.build(platform === undefined ? own : { ...own, name: foreignBase, platform });
@@ -218,7 +218,7 @@ function metafilesOf(programs: string): readonly string[] {
   return metafileNames.map((name) => `${programs}.${name}`);
 }
 
-// `npm run build` writes source maps and metafiles beside the bundles; the image has no use for them.
+// `npm run build` writes source maps and metafiles next to the bundles; the image has no use for them.
 async function bundlePrograms(folder: string): Promise<string> {
   await mustRun(['npm', '--prefix', project, 'run', 'build', '--silent'], { env: { OUT: folder } });
   await mustRun(['find', folder, '-name', '*.map', '-delete']);

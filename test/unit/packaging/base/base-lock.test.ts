@@ -34,10 +34,14 @@ test('the committed lock names each package, and a different archive for each pl
   }
 });
 
+test('a lock of another form is refused, with the command that writes it', () => {
+  assert.throws(() => readBaseLock('{"packages":[]}'), /another form.*release:base/);
+});
+
 test('a lock without a package is refused, with the command that writes it', () => {
-  const { packages, suite } = readBaseLock(lockText);
+  const { packages, ...rest } = readBaseLock(lockText);
   const less = packages.filter(({ name }) => name !== 'libc6');
-  assert.throws(() => readBaseLock(JSON.stringify({ suite, packages: less })), /lacks libc6.*release:base/);
+  assert.throws(() => readBaseLock(JSON.stringify({ ...rest, packages: less })), /lacks libc6.*release:base/);
 });
 
 test('the image has the Node that the tests run on, for both platforms', () => {
@@ -95,6 +99,7 @@ const paths: readonly [string, boolean][] = [
   ['usr/lib/os-release', true],
   ['usr/bin/ldd', false],
   ['etc/shadow', false],
+  ['etc/debian_version', true],
 ];
 for (const [path, expected] of paths) {
   test(`${path} is ${expected ? '' : 'not '}kept`, () => assert.equal(isKept(path), expected));
@@ -107,6 +112,7 @@ test('each platform has the loader where its programs name it', () => {
 
 const line = (platform: string, name: string, version = '1%2b2', path = 'debian/pool/main'): string =>
   `'http://m.example.com/${path}/${name}_1%2b2_${platform}.deb' ${name}_${version}_${platform}.deb 5 SHA256:${'a'.repeat(64)}\n`;
+const release = { suite: 'trixie', distribution: 'debian-13', day: '2026-11-30' };
 const offered = (platform: string, version?: string): string =>
   basePackages.map((name) => line(platform, name, name === 'libc6' ? version : undefined)).join('');
 
@@ -115,7 +121,7 @@ test('what apt offers becomes a lock, and the lock says what is new', () => {
     'linux/amd64': offered('amd64'),
     'linux/arm64': offered('arm64').replace('debian/pool/main', 'debian-security/pool/updates/main'),
   };
-  const lock = readOffers('trixie', printed);
+  const lock = readOffers(release, printed);
   assert.deepEqual(readBaseLock(JSON.stringify(lock)), lock);
   const [one] = lock.packages;
   assert.equal(one?.version, '1+2');
@@ -123,8 +129,8 @@ test('what apt offers becomes a lock, and the lock says what is new', () => {
     one?.archives['linux/arm64'].path,
     'debian-security/pool/updates/main/base-files_1%2b2_arm64.deb',
   );
-  assert.equal(changesOfLock(lock, lock), 'Debian has nothing newer.\n');
-  const newer = readOffers('trixie', {
+  assert.equal(changesOfLock(lock, { ...lock, day: '2027-01-01' }), undefined, 'the day alone is no change');
+  const newer = readOffers(release, {
     'linux/amd64': offered('amd64', '3'),
     'linux/arm64': offered('arm64', '3'),
   });
@@ -134,11 +140,11 @@ test('what apt offers becomes a lock, and the lock says what is new', () => {
 test('platforms of different versions make no lock', () => {
   const printed = { 'linux/amd64': offered('amd64', '3'), 'linux/arm64': offered('arm64') };
   assert.throws(
-    () => readOffers('trixie', printed),
+    () => readOffers(release, printed),
     /libc6 3 for linux\/amd64 and 1\+2 for linux\/arm64.*in a day/,
   );
   assert.throws(
-    () => readOffers('trixie', { ...printed, 'linux/amd64': '' }),
+    () => readOffers(release, { ...printed, 'linux/amd64': '' }),
     /base-files none for linux\/amd64/,
   );
 });
@@ -156,7 +162,10 @@ test('bills and provenance name each archive of both platforms once, with its su
   assert.equal(parts.length, 2 * (lock.packages.length + 1));
   assert.equal(new Set(parts.map(({ purl }) => purl)).size, parts.length);
   const stdcxx = parts.find(({ name }) => name === 'libstdc++6');
-  assert.match(stdcxx?.purl ?? '', /^pkg:deb\/debian\/libstdc%2B%2B6@[\d.-]+\?arch=amd64&distro=trixie$/);
+  assert.match(
+    stdcxx?.purl ?? '',
+    /^pkg:deb\/debian\/libstdc%2B%2B6@[\d.-]+\?arch=amd64&distro=debian-13&upstream=gcc-14$/,
+  );
   for (const { digest } of parts)
     assert.match(Object.values(digest).join(), /^(?:[0-9a-f]{64}|[0-9a-f]{128})$/);
 });

@@ -201,7 +201,19 @@ async function run(): Promise<number> {
     if (values.push !== undefined) await push(out, values.push, reach);
     return 0;
   } finally {
+    await removeScratch(scratch);
+  }
+}
+
+/** What remains is said and is no failure: the release is made, or has failed for a better reason. */
+async function removeScratch(scratch: string): Promise<void> {
+  try {
     await rm(scratch, { recursive: true, force: true, maxRetries: 3 });
+  } catch (error) {
+    const why = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+    process.stderr.write(
+      `${scratch} could not be removed: ${why}. Remove it by hand, without root with: buildah unshare rm -rf ${scratch}\n`,
+    );
   }
 }
 

@@ -9,6 +9,7 @@ import { verifyBytes } from '#mirror/kit/minisign.ts';
 import { withRepository } from '../../../packaging/release/chart-text.ts';
 import { formatChecksums, signChecksums } from '../../../packaging/release/checksums.ts';
 import { packGzip, unpackGzip } from '../../../packaging/release/fixed-tar.ts';
+import { storeRemoval } from '../../../packaging/release/image-archive.ts';
 import {
   type ImageManifest,
   indexShape,
@@ -153,6 +154,12 @@ test('the provenance names accepted advisories and a required audit, the same in
     ...{ version: '1.2.3', registry: 'r.example.com/x' },
     ...{ acceptedAdvisories: ['GHSA-1', 'GHSA-2'], requireAudit: true },
   });
+});
+
+test('without root, the builder removes its store, because files in it belong to subordinate users', () => {
+  const command = ['buildah', 'unshare', 'rm', '-rf', '--', '/s/store', '/s/run'];
+  assert.deepEqual(storeRemoval(1000, ['/s/store', '/s/run']), command);
+  assert.equal(storeRemoval(0, ['/s/store']), undefined);
 });
 
 test('the table shows sizes, and what is left out with its reason', () => {

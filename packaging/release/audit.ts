@@ -1,7 +1,9 @@
 // What the registry of npm knows of the packages in the programs: advisories by severity. Pure. A release with a severe one is
-// refused until the package is updated or a person accepts the advisory by its name.
+// refused until the package is updated or a person accepts the advisory by its name. So is a release whose packages could not
+// be audited, where the order requires the audit.
 
 import { z } from 'zod';
+import { excerptOf } from '#platform/wire/foreign-words.ts';
 
 const severities = ['info', 'low', 'moderate', 'high', 'critical'] as const;
 const advisoryShape = z.looseObject({
@@ -54,6 +56,27 @@ export function readAudit(report: unknown, parts: ReadonlySet<string>): Audit {
   return { advisories, packages: parts.size };
 }
 
+/**
+ * @param stderr of npm, which failed
+ * @returns why, on one line, without the address of the registry, tokens and the registry's own words
+ */
+export function npmReason(stderr: string): string {
+  const lines = stderr
+    .split('\n')
+    .flatMap((line) => /^npm (?:warn audit|error(?: audit)?) (.+)$/.exec(line)?.[1] ?? [])
+    .filter((line) => !line.startsWith('A complete log'));
+  const code = lines.find((line) => /^code [A-Z\d_]+$/.test(line))?.slice('code '.length);
+  const words = lines.find((line) => !line.startsWith('code ')) ?? '';
+  const plain = words
+    // The body of the answer follows the address.
+    .replace(/ - [A-Z]+ [a-z]+:\/\/.*$/, '')
+    .replace(/[a-z]+:\/\/\S+/g, '…')
+    .replace(/(?:[\w-]+\.)+[\w-]+(?::\d+)?/g, '…')
+    .replace(/[.:;,\s…]+$/, '');
+  const reason = [code, excerptOf(plain)].filter((one) => one !== undefined).join(': ');
+  return `npm audit failed: ${reason || 'it gave no reason'}`;
+}
+
 const isSevere = ({ severity }: AdvisoryOfPart): boolean => severity === 'high' || severity === 'critical';
 
 export interface AuditVerdict {
@@ -63,9 +86,22 @@ export interface AuditVerdict {
   readonly refusal?: string;
 }
 
-/** @param accepted names of advisories */
-export function judgeAudit(audit: Audit, accepted: readonly string[]): AuditVerdict {
-  if ('why' in audit) return { text: `packages were not audited: ${audit.why}\n` };
+export interface AuditDemands {
+  /** Names of advisories. */
+  readonly accepted: readonly string[];
+  /** Without an audit there is no release. */
+  readonly isRequired: boolean;
+}
+
+const remedy = 'Set npm_config_registry to a registry that answers npm audit';
+
+export function judgeAudit(audit: Audit, { accepted, isRequired }: AuditDemands): AuditVerdict {
+  if ('why' in audit) {
+    const text = `packages were not audited: ${audit.why}. ${remedy}.\n`;
+    if (!isRequired) return { text };
+    const refusal = `Packages in the programs could not be audited: ${audit.why}. ${remedy}, or release without --require-audit.`;
+    return { text: '', refusal };
+  }
   const { advisories, packages } = audit;
   if (advisories.length === 0)
     return { text: `npm knows no advisory for the ${packages} packages in the programs\n` };

@@ -52,8 +52,27 @@ const ownMounts = process.getuid?.() === 0 ? ['unshare', '--mount', '--'] : [];
  * @throws Error with what the builder wrote
  */
 export async function buildImageArchive(order: ImageOrder): Promise<string> {
+  const { place, folder } = order;
+  const [root, run] = [join(folder, 'store'), join(folder, 'run')];
+  const removal = storeRemoval(process.getuid?.() ?? 0, [root, run]);
+  try {
+    return await buildInStore(order, ['--root', root, '--runroot', run]);
+  } finally {
+    // Its failure must not hide the first one. The owner of the folder says what remains.
+    if (removal !== undefined) await runTool(removal, { ...place, cwd: folder }).catch(() => {});
+  }
+}
+
+/**
+ * Files of a layer belong to subordinate users where another user than root builds: that user alone cannot remove them.
+ *
+ * @returns the command; `undefined` for root, who removes any file
+ */
+export const storeRemoval = (uid: number, folders: readonly string[]): readonly string[] | undefined =>
+  uid === 0 ? undefined : ['buildah', 'unshare', 'rm', '-rf', '--', ...folders];
+
+async function buildInStore(order: ImageOrder, store: readonly string[]): Promise<string> {
   const { place, folder, version, seconds, to } = order;
-  const store = ['--root', join(folder, 'store'), '--runroot', join(folder, 'run')];
   const buildah: Buildah = (...args) =>
     runTool([...ownMounts, 'buildah', ...store, ...args], { ...place, cwd: folder });
   const layout = join(folder, 'layout');

@@ -1,7 +1,8 @@
 // Makes the files of a release, in a clean checkout whose packages are installed. `release.ts` starts it there. Owns which file
-// is made of what. Refuses nothing that `release.ts` has refused; a missing tool leaves its files out, with the reason.
+// is made of what. Refuses packages with severe advisories before it writes a file; a missing tool leaves its files out, with
+// the reason.
 //
-//   node packaging/release/make-release.ts ORDER.json     prints what it left out and the audit, as JSON
+//   node packaging/release/make-release.ts ORDER.json     prints what it left out and what it refused, as JSON
 
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -15,14 +16,14 @@ import { readBaseLock } from '../base/base-lock.ts';
 import { type BasePart, baseParts } from '../base/base-parts.ts';
 import { bundledPackages, isPackagePart } from '../bundled-packages.ts';
 import { publishChart } from '../version/chart-annotations.ts';
-import { auditShape } from './audit.ts';
+import { judgeAudit } from './audit.ts';
 import { withRepository } from './chart-text.ts';
 import { type FileSum, formatChecksums, signChecksums } from './checksums.ts';
 import { packGzip, unpackGzip } from './fixed-tar.ts';
 import { buildImageArchive } from './image-archive.ts';
 import { installManifest, installName, installNamespace } from './install-manifest.ts';
 import { askNpm } from './npm-audit.ts';
-import { provenanceLine } from './provenance.ts';
+import { provenanceLine, releaseParameters } from './provenance.ts';
 import * as files from './release-files.ts';
 import { releaseNotes } from './release-notes.ts';
 import type { LeftOut } from './release-table.ts';
@@ -46,6 +47,8 @@ export const orderShape = z.object({
   builder: z.string(),
   key: z.string().optional(),
   passwordFile: z.string().optional(),
+  acceptedAdvisories: z.array(z.string()),
+  requireAudit: z.boolean(),
 });
 export type ReleaseOrder = z.infer<typeof orderShape>;
 
@@ -55,7 +58,10 @@ const readText = (name: string): Promise<string> => readFile(join(root, name), '
 /** What `release.ts` says at the end. */
 export const madeShape = z.object({
   leftOut: z.array(z.object({ name: z.string(), why: z.string() })),
-  audit: auditShape,
+  /** For people, each line with its end. */
+  auditText: z.string(),
+  /** A sentence. No file is made. */
+  refusal: z.string().optional(),
 });
 
 async function makeRelease(order: ReleaseOrder): Promise<z.infer<typeof madeShape>> {
@@ -68,15 +74,19 @@ async function makeRelease(order: ReleaseOrder): Promise<z.infer<typeof madeShap
     toolVersion(['helm', 'version', '--short'], place),
     toolVersion(['buildah', '--version'], place),
   ]);
+  const programs = join(order.scratch, 'programs');
+  await runTool(['npm', 'run', '-s', 'build'], { ...place, env: { ...place.env, OUT: programs } });
+  const inImage = await bundledPackages(root, programs, () => true);
+  const { text: auditText, refusal } = judgeAudit(await askNpm(inImage, place), {
+    accepted: order.acceptedAdvisories,
+    isRequired: order.requireAudit,
+  });
+  if (refusal !== undefined) return { leftOut: [], auditText, refusal };
+
   await writeFile(join(out, files.notesFile), releaseNotes(await readText('CHANGELOG.md'), version));
   const leftOut: LeftOut[] = [];
   if (helm === undefined) leftOut.push(...withoutHelm(version));
   else await makeCharts(order, place);
-
-  const programs = join(order.scratch, 'programs');
-  await runTool(['npm', 'run', '-s', 'build'], { ...place, env: { ...place.env, OUT: programs } });
-  const inImage = await bundledPackages(root, programs, () => true);
-  const audit = await askNpm(inImage, place);
   await makePackage(order, programs, place);
   const image = await makeImage(order, programs, place, buildah);
   if ('why' in image) leftOut.push(...files.imageFiles(version).map((name) => ({ name, why: image.why })));
@@ -90,8 +100,8 @@ async function makeRelease(order: ReleaseOrder): Promise<z.infer<typeof madeShap
     ...(!('why' in image) && { buildah: buildah ?? '' }),
   };
   const sums = await sumsOf(out);
-  const { commit, source, builder, registry, downloads } = order;
-  const parameters = { version, ...(registry && { registry }), ...(downloads && { downloads }) };
+  const { commit, source, builder } = order;
+  const parameters = releaseParameters(order);
   const line = provenanceLine({ commit, source, builder, parameters, tools, base }, sums);
   await writeFile(join(out, files.provenanceFile), line);
   const checksums = formatChecksums(await sumsOf(out));
@@ -106,7 +116,7 @@ async function makeRelease(order: ReleaseOrder): Promise<z.infer<typeof madeShap
     const key = await parseSignKey(await readFile(order.key, 'utf8'), password);
     await writeFile(join(out, files.signatureFile), signChecksums(checksums, version, key));
   }
-  return { leftOut, audit };
+  return { leftOut, auditText };
 }
 
 function withoutHelm(version: string): readonly LeftOut[] {

@@ -4,6 +4,8 @@
 import type { BasePart } from '../base/base-parts.ts';
 import type { FileSum } from './checksums.ts';
 
+type Parameters = Readonly<Record<string, string | boolean | readonly string[]>>;
+
 export interface ReleaseBuild {
   readonly commit: string;
   /** Where the sources are, if the release names it. */
@@ -11,7 +13,7 @@ export interface ReleaseBuild {
   /** A URI that says who builds. */
   readonly builder: string;
   /** What the caller chose, by flag. */
-  readonly parameters: Readonly<Record<string, string>>;
+  readonly parameters: Parameters;
   /** Versions by name. */
   readonly tools: Readonly<Record<string, string>>;
   /** What the image stands on. */
@@ -19,6 +21,27 @@ export interface ReleaseBuild {
 }
 
 const buildType = 'https://staticexport.dev/build-types/release/v1';
+
+export interface ChosenParameters {
+  readonly version: string;
+  readonly registry?: string | undefined;
+  readonly downloads?: string | undefined;
+  readonly acceptedAdvisories: readonly string[];
+  readonly requireAudit: boolean;
+}
+
+/**
+ * What the caller chose, without what is absent. It never names what the audit found: that depends on the day. `requireAudit`
+ * says that there was an audit, and that each severe advisory in it was accepted.
+ */
+export function releaseParameters(chosen: ChosenParameters): Parameters {
+  const { version, registry, downloads, acceptedAdvisories, requireAudit } = chosen;
+  return {
+    ...{ version, ...(registry && { registry }), ...(downloads && { downloads }) },
+    ...(acceptedAdvisories.length > 0 && { acceptedAdvisories: [...new Set(acceptedAdvisories)].sort() }),
+    ...(requireAudit && { requireAudit }),
+  };
+}
 
 /** One line, as JSON Lines. */
 export function provenanceLine(build: ReleaseBuild, sums: readonly FileSum[]): string {

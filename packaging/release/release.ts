@@ -9,7 +9,6 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { pushRelease, requireRegistry } from '../push/push-release.ts';
-import { judgeAudit } from './audit.ts';
 import { madeShape, type ReleaseOrder } from './make-release.ts';
 import { chartNames, imageFiles, isReleaseFile, mandatoryFiles } from './release-files.ts';
 import { releaseTable } from './release-table.ts';
@@ -29,6 +28,7 @@ Makes a release from the commit that is checked out. The working tree must not d
   --extra-ca-file FILE    CA certificates to trust in addition to the system's, for --push
   --debian-mirror URL     mirror of Debian, the folder that has pool; default: that of this machine's apt
   --require-image         fail where the image cannot be built
+  --require-audit         fail where npm's registry cannot be asked for advisories
   --accept-advisory ID    release in spite of a severe advisory for a package in the programs; repeatable
   --download-url URL      where users download the files; the krew manifest names it
   --source-url URL        where the sources are; provenance, labels and charts name it
@@ -46,6 +46,7 @@ const options = {
   'extra-ca-file': { type: 'string' },
   'debian-mirror': { type: 'string' },
   'require-image': { type: 'boolean', default: false },
+  'require-audit': { type: 'boolean', default: false },
   'accept-advisory': { type: 'string', multiple: true },
   'download-url': { type: 'string' },
   'source-url': { type: 'string' },
@@ -136,6 +137,10 @@ async function run(): Promise<number> {
   const reach = { isPlainHttp: values['plain-http'], extraCaFile: values['extra-ca-file'] };
   if (values.from !== undefined) {
     if (values.push === undefined) throw new ReleaseRefusal('--from needs --push HOST/PATH.');
+    if (values['require-audit'] || values['accept-advisory'] !== undefined)
+      throw new ReleaseRefusal(
+        '--from makes no release and audits nothing. Set --require-audit and --accept-advisory where the release is made.',
+      );
     await push(resolve(values.from), values.push, reach);
     return 0;
   }
@@ -168,18 +173,23 @@ async function run(): Promise<number> {
         key: fileOf(values.key),
         passwordFile: fileOf(values['key-password-file']),
       },
+      ...{
+        acceptedAdvisories: values['accept-advisory'] ?? [],
+        requireAudit: values['require-audit'],
+      },
     };
-    const { leftOut, audit } = await makeInCleanCheckout(order, join(scratch, 'checkout'));
+    const made = await makeInCleanCheckout(order, join(scratch, 'checkout'));
+    process.stdout.write(made.auditText);
+    // Before the first copy: a later --from would push what is in the folder.
+    if (made.refusal !== undefined) throw new ReleaseRefusal(made.refusal);
     const names = (await readdir(draft)).sort();
     for (const name of names) await cp(join(draft, name), join(out, name));
-    const made = await Promise.all(
+    const sizes = await Promise.all(
       names.map(async (name) => ({ name, bytes: (await stat(join(out, name))).size })),
     );
     process.stdout.write(
-      `release ${version} of commit ${commit}, in ${out}:\n${releaseTable(made, leftOut)}`,
+      `release ${version} of commit ${commit}, in ${out}:\n${releaseTable(sizes, made.leftOut)}`,
     );
-    const { text, refusal } = judgeAudit(audit, values['accept-advisory'] ?? []);
-    process.stdout.write(text);
     process.stdout.write(`made in ${Math.round((performance.now() - start) / 1000)} s\n`);
     const wanted = [
       ...mandatoryFiles(version),
@@ -188,11 +198,22 @@ async function run(): Promise<number> {
     const missing = wanted.filter((name) => !names.includes(name));
     if (missing.length > 0)
       throw new ReleaseRefusal(`The release is not complete: ${missing.join(', ')} is missing.`);
-    if (refusal !== undefined) throw new ReleaseRefusal(refusal);
     if (values.push !== undefined) await push(out, values.push, reach);
     return 0;
   } finally {
+    await removeScratch(scratch);
+  }
+}
+
+/** What remains is said and is no failure: the release is made, or has failed for a better reason. */
+async function removeScratch(scratch: string): Promise<void> {
+  try {
     await rm(scratch, { recursive: true, force: true, maxRetries: 3 });
+  } catch (error) {
+    const why = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+    process.stderr.write(
+      `${scratch} could not be removed: ${why}. Remove it by hand, without root with: buildah unshare rm -rf ${scratch}\n`,
+    );
   }
 }
 

@@ -17,6 +17,7 @@ const askedShape = z.record(z.string(), z.array(z.string()));
 async function askRegistry(
   t: TestContext,
   answer: (asked: z.infer<typeof askedShape>, response: ServerResponse) => void,
+  settings: Readonly<Record<string, string>> = {},
 ) {
   const server = createServer(async (request, response) => {
     const chunks = [];
@@ -40,10 +41,11 @@ async function askRegistry(
     await copyFile(join(project, name), join(folder, name));
   const env = {
     ...releaseEnvironment(process.env, 0),
+    ...settings,
     npm_config_registry: `http://127.0.0.1:${port}/`,
     npm_config_cache: join(folder, 'cache'),
   };
-  return askNpm(new Set(['undici', 'zod']), { cwd: folder, env });
+  return askNpm(new Set(['undici', 'typescript']), { cwd: folder, env });
 }
 
 test('an advisory of the registry is found at its package', async (t) => {
@@ -56,7 +58,7 @@ test('an advisory of the registry is found at its package', async (t) => {
       severity: 'high',
     };
     const known = { ...advisory, vulnerable_versions: `<=${version}`, cwe: [], cvss: { score: 8 } };
-    response.end(JSON.stringify({ undici: [known], typescript: [known] }));
+    response.end(JSON.stringify({ undici: [known], yaml: [known] }));
   });
   const found = { packageName: 'undici', id: 'GHSA-7', severity: 'high', title: 'Reads too far' };
   assert.deepEqual(audit, { advisories: [found], packages: 2 });
@@ -67,7 +69,23 @@ test('a registry without advisories for the packages says so', async (t) => {
   assert.deepEqual(audit, { advisories: [], packages: 2 });
 });
 
-test('a registry that refuses the question leaves the packages unaudited', async (t) => {
-  const audit = await askRegistry(t, (_, response) => void response.writeHead(405).end());
-  assert.deepEqual(audit, { why: 'the registry of npm does not answer npm audit' });
+test('a registry that refuses the question leaves the packages unaudited, with its status', async (t) => {
+  const audit = await askRegistry(t, (_, response) => void response.writeHead(405).end('{"error":"no"}'));
+  assert.deepEqual(audit, { why: 'npm audit failed: 405 Method Not Allowed' });
 });
+
+const quiet: readonly [string, Readonly<Record<string, string>>][] = [
+  ['npm is offline', { npm_config_offline: 'true' }],
+  ['npm omits packages of development', { npm_config_omit: 'dev', NODE_ENV: 'production' }],
+];
+for (const [name, settings] of quiet) {
+  test(`every package is asked for on a machine where ${name}`, async (t) => {
+    const asked: string[] = [];
+    const answer = (names: object, response: ServerResponse): void => {
+      asked.push(...Object.keys(names));
+      response.end('{}');
+    };
+    assert.deepEqual(await askRegistry(t, answer, settings), { advisories: [], packages: 2 });
+    for (const part of ['undici', 'typescript']) assert.ok(asked.includes(part), part);
+  });
+}

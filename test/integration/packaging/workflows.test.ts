@@ -173,7 +173,7 @@ test('a tag becomes a tested, pushed, attested draft of a release', async (t) =>
   const download = (job: string): string =>
     `gh run download 17 --repo Docs/Exports --name release --dir /${job}/temp/release`;
   assert.deepEqual(others, [
-    'npm run release -- --out /publish/temp/release --push ghcr.io/docs/exports --require-image ' +
+    'npm run release -- --out /publish/temp/release --push ghcr.io/docs/exports --require-image --require-audit ' +
       '--debian-mirror http://mirror.example.com/debian --source-url https://github.com/Docs/Exports ' +
       '--download-url https://github.com/Docs/Exports/releases/download/v0.1.0 ' +
       '--builder-id https://github.com/Docs/Exports/actions/workflows/release.yaml --key /publish/temp/minisign.key',

@@ -9,13 +9,14 @@ import { verifyBytes } from '#mirror/kit/minisign.ts';
 import { withRepository } from '../../../packaging/release/chart-text.ts';
 import { formatChecksums, signChecksums } from '../../../packaging/release/checksums.ts';
 import { packGzip, unpackGzip } from '../../../packaging/release/fixed-tar.ts';
+import { storeRemoval } from '../../../packaging/release/image-archive.ts';
 import {
   type ImageManifest,
   indexShape,
   sortIndex,
   withCompressedLayers,
 } from '../../../packaging/release/image-layout.ts';
-import { provenanceLine } from '../../../packaging/release/provenance.ts';
+import { provenanceLine, releaseParameters } from '../../../packaging/release/provenance.ts';
 import { chartNames, isReleaseFile, mandatoryFiles } from '../../../packaging/release/release-files.ts';
 import { releaseNotes } from '../../../packaging/release/release-notes.ts';
 import { releaseTable } from '../../../packaging/release/release-table.ts';
@@ -143,6 +144,22 @@ test('the provenance names the commit, the base, the parameters and each file', 
     },
   });
   assert.equal(line.trimEnd().split('\n').length, 1);
+});
+
+test('the provenance names accepted advisories and a required audit, the same in any order of flags', () => {
+  const none = { version: '1.2.3', acceptedAdvisories: [], requireAudit: false };
+  assert.deepEqual(releaseParameters(none), { version: '1.2.3' });
+  const chosen = { ...none, registry: 'r.example.com/x', requireAudit: true };
+  assert.deepEqual(releaseParameters({ ...chosen, acceptedAdvisories: ['GHSA-2', 'GHSA-1', 'GHSA-2'] }), {
+    ...{ version: '1.2.3', registry: 'r.example.com/x' },
+    ...{ acceptedAdvisories: ['GHSA-1', 'GHSA-2'], requireAudit: true },
+  });
+});
+
+test('without root, the builder removes its store, because files in it belong to subordinate users', () => {
+  const command = ['buildah', 'unshare', 'rm', '-rf', '--', '/s/store', '/s/run'];
+  assert.deepEqual(storeRemoval(1000, ['/s/store', '/s/run']), command);
+  assert.equal(storeRemoval(0, ['/s/store']), undefined);
 });
 
 test('the table shows sizes, and what is left out with its reason', () => {

@@ -10,7 +10,6 @@ import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { delimiter, join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
-import { parseSignKey } from '#mirror/kit/minisign-secret-key.ts';
 import { readThirdParty } from '../../.ci/third-party.ts';
 import { readBaseLock } from '../base/base-lock.ts';
 import { type BasePart, baseParts } from '../base/base-parts.ts';
@@ -23,12 +22,20 @@ import { packGzip, unpackGzip } from './fixed-tar.ts';
 import { buildImageArchive } from './image-archive.ts';
 import { installManifest, installName, installNamespace } from './install-manifest.ts';
 import { askNpm } from './npm-audit.ts';
+import { readSignKey } from './preconditions.ts';
 import { provenanceLine, releaseParameters } from './provenance.ts';
 import * as files from './release-files.ts';
 import { releaseNotes } from './release-notes.ts';
 import type { LeftOut } from './release-table.ts';
 import { type BillSubject, cyclonedxBill, spdxBill } from './software-bill.ts';
-import { releaseEnvironment, runTool, type ToolPlace, toolVersion } from './tool.ts';
+import {
+  endWithMessage,
+  progressMark,
+  releaseEnvironment,
+  runTool,
+  type ToolPlace,
+  toolVersion,
+} from './tool.ts';
 
 export const orderShape = z.object({
   version: z.string(),
@@ -45,13 +52,13 @@ export const orderShape = z.object({
   source: z.string().optional(),
   downloads: z.string().optional(),
   builder: z.string(),
-  key: z.string().optional(),
-  passwordFile: z.string().optional(),
+  keyFiles: z.object({ key: z.string(), passwordFile: z.string().optional() }).optional(),
   acceptedAdvisories: z.array(z.string()),
   requireAudit: z.boolean(),
 });
 export type ReleaseOrder = z.infer<typeof orderShape>;
 
+const show = (step: string): void => void process.stderr.write(`${progressMark}${step}\n`);
 const root = resolve(import.meta.dirname, '../..');
 const readText = (name: string): Promise<string> => readFile(join(root, name), 'utf8');
 
@@ -75,6 +82,7 @@ async function makeRelease(order: ReleaseOrder): Promise<z.infer<typeof madeShap
     toolVersion(['buildah', '--version'], place),
   ]);
   const programs = join(order.scratch, 'programs');
+  show('building programs');
   await runTool(['npm', 'run', '-s', 'build'], { ...place, env: { ...place.env, OUT: programs } });
   const inImage = await bundledPackages(root, programs, () => true);
   const { text: auditText, refusal } = judgeAudit(await askNpm(inImage, place), {
@@ -85,9 +93,10 @@ async function makeRelease(order: ReleaseOrder): Promise<z.infer<typeof madeShap
 
   await writeFile(join(out, files.notesFile), releaseNotes(await readText('CHANGELOG.md'), version));
   const leftOut: LeftOut[] = [];
-  if (helm === undefined) leftOut.push(...withoutHelm(version));
-  else await makeCharts(order, place);
+  show('packing charts');
+  await makeCharts(order, place);
   await makePackage(order, programs, place);
+  show('building the image of both platforms');
   const image = await makeImage(order, programs, place, buildah);
   if ('why' in image) leftOut.push(...files.imageFiles(version).map((name) => ({ name, why: image.why })));
   const base = 'why' in image ? [] : await readBaseParts();
@@ -106,23 +115,17 @@ async function makeRelease(order: ReleaseOrder): Promise<z.infer<typeof madeShap
   await writeFile(join(out, files.provenanceFile), line);
   const checksums = formatChecksums(await sumsOf(out));
   await writeFile(join(out, files.checksumsFile), checksums);
-  if (order.key === undefined) {
+  if (order.keyFiles === undefined) {
     leftOut.push({
       name: files.signatureFile,
       why: 'no key is given; name a secret key of minisign: --key FILE',
     });
   } else {
-    const password = order.passwordFile && (await readFile(order.passwordFile, 'utf8')).replace(/\r?\n$/, '');
-    const key = await parseSignKey(await readFile(order.key, 'utf8'), password);
+    const { key: file, passwordFile } = order.keyFiles;
+    const key = await readSignKey({ key: file, passwordFile });
     await writeFile(join(out, files.signatureFile), signChecksums(checksums, version, key));
   }
   return { leftOut, auditText };
-}
-
-function withoutHelm(version: string): readonly LeftOut[] {
-  const why = 'helm is not installed; install it and run again';
-  const names = [...files.chartNames.map((name) => files.chartFile(name, version)), files.installFile];
-  return names.map((name) => ({ name, why }));
 }
 
 async function makeCharts(
@@ -248,6 +251,8 @@ async function sumsOf(folder: string): Promise<readonly FileSum[]> {
 
 if (import.meta.main) {
   const [file = ''] = process.argv.slice(2);
-  const made = await makeRelease(orderShape.parse(JSON.parse(await readFile(file, 'utf8'))));
-  process.stdout.write(`${JSON.stringify(made)}\n`);
+  await endWithMessage(async () => {
+    const made = await makeRelease(orderShape.parse(JSON.parse(await readFile(file, 'utf8'))));
+    process.stdout.write(`${JSON.stringify(made)}\n`);
+  });
 }

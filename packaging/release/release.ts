@@ -8,12 +8,14 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
+import { findOwnMirror } from '../base/base-root.ts';
 import { pushRelease, requireRegistry } from '../push/push-release.ts';
 import { madeShape, type ReleaseOrder } from './make-release.ts';
-import { chartNames, imageFiles, isReleaseFile, mandatoryFiles } from './release-files.ts';
+import { findReplaceable, ReleaseRefusal, readSignKey, requireTools } from './preconditions.ts';
+import { chartNames, imageFiles, mandatoryFiles } from './release-files.ts';
 import { releaseTable } from './release-table.ts';
 import { refuseTree } from './release-tree.ts';
-import { releaseEnvironment, runTool } from './tool.ts';
+import { endWithMessage, releaseEnvironment, runTool } from './tool.ts';
 
 const usage = `Usage: npm run release -- --out FOLDER [FLAGS]
        npm run release -- --from FOLDER --push HOST/PATH
@@ -58,15 +60,14 @@ const options = {
 
 type Made = z.infer<typeof madeShape>;
 const manifestShape = z.object({ version: z.string() });
+const withoutRegistry =
+  'charts and install.yaml name the image without a registry, for nodes that have it; name one: --registry HOST/PATH\n';
 const root = resolve(import.meta.dirname, '../..');
 
 const readText = (name: string): Promise<string> => readFile(join(root, name), 'utf8');
 const git = (...args: readonly string[]): string =>
   execFileSync('git', args, { cwd: root, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 }).trimEnd();
 const versionOf = (manifest: string): string => manifestShape.parse(JSON.parse(manifest)).version;
-
-/** A sentence for the user, without a stack. */
-class ReleaseRefusal extends Error {}
 
 async function requireCommit(): Promise<string> {
   const versions: Record<string, string> = { 'package.json': versionOf(await readText('package.json')) };
@@ -86,19 +87,6 @@ async function requireCommit(): Promise<string> {
   return committedVersion;
 }
 
-/** An empty folder, or one that holds an earlier release. */
-async function clearFolder(out: string): Promise<void> {
-  await mkdir(out, { recursive: true });
-  const names = await readdir(out);
-  const foreign = names.filter((name) => !isReleaseFile(name));
-  if (foreign.length > 0) {
-    throw new ReleaseRefusal(
-      `${out} holds files that are not of a release: ${foreign.join(', ')}. Name another folder.`,
-    );
-  }
-  for (const name of names) await rm(join(out, name));
-}
-
 async function makeInCleanCheckout(order: ReleaseOrder, checkout: string): Promise<Made> {
   const env = releaseEnvironment(process.env, order.seconds);
   const sources = `${checkout}.tar`;
@@ -106,12 +94,17 @@ async function makeInCleanCheckout(order: ReleaseOrder, checkout: string): Promi
   await mkdir(checkout);
   const place = { cwd: checkout, env };
   await runTool(['tar', '-xf', sources], place);
+  showProgress('installing packages');
   await runTool(['npm', 'ci', '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline'], place);
   const file = `${checkout}.json`;
   await writeFile(file, JSON.stringify(order));
-  const answer = await runTool([process.execPath, 'packaging/release/make-release.ts', file], place);
+  const command = [process.execPath, 'packaging/release/make-release.ts', file];
+  const answer = await runTool(command, place, showProgress);
   return madeShape.parse(JSON.parse(answer));
 }
+
+/** Standard output is for the table. */
+const showProgress = (step: string): void => void process.stderr.write(`${step} …\n`);
 
 interface PushReach {
   readonly isPlainHttp: boolean;
@@ -126,8 +119,20 @@ async function push(
   process.stdout.write(await pushRelease({ folder, registry, env: process.env, isPlainHttp, extraCaFile }));
 }
 
+function readFlags() {
+  try {
+    return parseArgs({ options });
+  } catch (cause) {
+    const said = cause instanceof Error ? cause.message : '';
+    throw new ReleaseRefusal(`${said.replace(/\.?$/, '.')} See --help.`, { cause });
+  }
+}
+
+const fileOf = (name: string | undefined): string | undefined =>
+  name === undefined ? undefined : resolve(name);
+
 async function run(): Promise<number> {
-  const { values } = parseArgs({ options });
+  const { values } = readFlags();
   if (values.help) {
     process.stdout.write(usage);
     return 0;
@@ -149,12 +154,20 @@ async function run(): Promise<number> {
   process.umask(0o022);
   const version = await requireCommit();
   const out = resolve(values.out);
-  await clearFolder(out);
+  const replaceable = await findReplaceable(out);
+  const isImageWanted = values['require-image'] || values.push !== undefined;
+  const place = { cwd: root, env: releaseEnvironment(process.env, 0) };
+  await requireTools(isImageWanted, place);
+  const keyFiles =
+    values.key === undefined
+      ? undefined
+      : { key: resolve(values.key), passwordFile: fileOf(values['key-password-file']) };
+  if (keyFiles !== undefined) await readSignKey(keyFiles);
+  const mirror = values['debian-mirror'] || undefined;
+  if (isImageWanted && mirror === undefined) await findOwnMirror(place);
   const scratch = await mkdtemp(join(tmpdir(), 'static-export-release-'));
   const [draft, work] = [join(scratch, 'out'), join(scratch, 'work')];
   const [commit = '', seconds = ''] = git('log', '-1', '--format=%H %ct').split(' ');
-  const fileOf = (name: string | undefined): string | undefined =>
-    name === undefined ? undefined : resolve(name);
   try {
     for (const folder of [draft, work]) await mkdir(folder);
     const order = {
@@ -165,13 +178,12 @@ async function run(): Promise<number> {
         out: draft,
         scratch: work,
         registry,
-        mirror: values['debian-mirror'] || undefined,
+        mirror,
       },
       ...{ source: values['source-url'], downloads: values['download-url'] },
       ...{
         builder: values['builder-id'],
-        key: fileOf(values.key),
-        passwordFile: fileOf(values['key-password-file']),
+        keyFiles,
       },
       ...{
         acceptedAdvisories: values['accept-advisory'] ?? [],
@@ -183,6 +195,18 @@ async function run(): Promise<number> {
     // Before the first copy: a later --from would push what is in the folder.
     if (made.refusal !== undefined) throw new ReleaseRefusal(made.refusal);
     const names = (await readdir(draft)).sort();
+    const wanted = [...mandatoryFiles(version), ...(isImageWanted ? imageFiles(version) : [])];
+    const missing = wanted.filter((name) => !names.includes(name));
+    if (missing.length > 0) {
+      const reasons = new Set(
+        made.leftOut.filter(({ name }) => missing.includes(name)).map(({ why }) => why),
+      );
+      throw new ReleaseRefusal(
+        `The release is not complete, and ${out} stays as it is: ${missing.join(', ')}: ${[...reasons].join('; ')}`,
+      );
+    }
+    // An earlier release stays until this one is whole.
+    for (const name of replaceable) await rm(join(out, name));
     for (const name of names) await cp(join(draft, name), join(out, name));
     const sizes = await Promise.all(
       names.map(async (name) => ({ name, bytes: (await stat(join(out, name))).size })),
@@ -190,14 +214,8 @@ async function run(): Promise<number> {
     process.stdout.write(
       `release ${version} of commit ${commit}, in ${out}:\n${releaseTable(sizes, made.leftOut)}`,
     );
+    if (registry === undefined) process.stdout.write(withoutRegistry);
     process.stdout.write(`made in ${Math.round((performance.now() - start) / 1000)} s\n`);
-    const wanted = [
-      ...mandatoryFiles(version),
-      ...(values['require-image'] || values.push ? imageFiles(version) : []),
-    ];
-    const missing = wanted.filter((name) => !names.includes(name));
-    if (missing.length > 0)
-      throw new ReleaseRefusal(`The release is not complete: ${missing.join(', ')} is missing.`);
     if (values.push !== undefined) await push(out, values.push, reach);
     return 0;
   } finally {
@@ -217,10 +235,6 @@ async function removeScratch(scratch: string): Promise<void> {
   }
 }
 
-try {
+await endWithMessage(async () => {
   process.exitCode = await run();
-} catch (error) {
-  const isForUser = error instanceof ReleaseRefusal;
-  process.stderr.write(`${isForUser || error instanceof Error ? error.message : String(error)}\n`);
-  process.exitCode = 1;
-}
+});

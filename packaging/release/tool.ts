@@ -3,6 +3,7 @@
 
 import { execFile } from 'node:child_process';
 import { delimiter, dirname } from 'node:path';
+import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
@@ -38,17 +39,38 @@ export interface ToolPlace {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** @returns what it wrote to standard output. @throws Error with what it wrote to standard error */
-export async function runTool(command: readonly string[], { cwd, env }: ToolPlace): Promise<string> {
+/** A line of standard error that starts with it says which step begins. */
+export const progressMark = '· ';
+
+/**
+ * @param onStep gets the steps that the command names
+ * @returns what it wrote to standard output
+ * @throws Error with what it wrote to standard error
+ */
+export async function runTool(
+  command: readonly string[],
+  { cwd, env }: ToolPlace,
+  onStep?: (step: string) => void,
+): Promise<string> {
   const [file = '', ...args] = command;
   try {
-    return (await run(file, args, { cwd, env, maxBuffer: 256 * 1024 * 1024 })).stdout;
+    const running = run(file, args, { cwd, env, maxBuffer: 256 * 1024 * 1024 });
+    if (onStep !== undefined && running.child.stderr !== null) {
+      createInterface({ input: running.child.stderr }).on('line', (line) => {
+        if (line.startsWith(progressMark)) onStep(line.slice(progressMark.length));
+      });
+    }
+    return (await running).stdout;
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') {
       throw new Error(`${file} is not installed. Install it, and run again.`, { cause: error });
     }
     const { stderr } = error instanceof Error && 'stderr' in error ? error : { stderr: '' };
-    const lines = String(stderr).trimEnd().split('\n').slice(-20).join('\n');
+    const said = String(stderr).trimEnd().split('\n');
+    const lines = said
+      .filter((line) => !line.startsWith(progressMark))
+      .slice(-20)
+      .join('\n');
     throw new Error(`${file} ${args[0] ?? ''} failed:\n${lines}`, { cause: error });
   }
 }

@@ -77,9 +77,7 @@ const made = (): readonly string[] =>
 
 const asked = (): boolean => readFileSync(list, 'utf8').includes('\nnpm audit ');
 
-test('a release with a severe advisory leaves no file, also none of an earlier release, and makes no image', async () => {
-  mkdirSync(out);
-  writeFileSync(join(out, 'checksums.txt'), 'of an earlier release\n');
+test('a release with a severe advisory leaves no file and makes no image', async () => {
   const { code, stdout, stderr } = await release(['--out', out, '--accept-advisory', 'GHSA-2']);
   assert.equal(code, 1, stdout);
   assert.match(stdout, /^ {2}high parser: Reads too far \(GHSA-1\)$/m);
@@ -92,12 +90,14 @@ test('a release with a severe advisory leaves no file, also none of an earlier r
   assert.match(pushed.stderr, /has no /);
 });
 
-test('a required audit that fails leaves no file, and says why and what to do', async () => {
+test('a required audit that fails leaves an earlier release as it is, and says why and what to do', async () => {
+  writeFileSync(join(out, 'checksums.txt'), 'of an earlier release\n');
   const { code, stderr } = await release(['--out', out, '--require-audit'], { AUDIT_FAILS: '1' });
   assert.equal(code, 1);
   assert.match(stderr, /could not be audited: npm audit failed: 405 Method Not Allowed\. Set npm_config_/);
   assert.ok(!stderr.includes('npm.example.com'));
-  assert.deepEqual([readdirSync(out), made()], [[], []]);
+  assert.deepEqual([readdirSync(out), made()], [['checksums.txt'], []]);
+  assert.equal(readFileSync(join(out, 'checksums.txt'), 'utf8'), 'of an earlier release\n');
 });
 
 for (const [name, flags, env] of [

@@ -218,7 +218,7 @@ function metafilesOf(programs: string): readonly string[] {
   return metafileNames.map((name) => `${programs}.${name}`);
 }
 
-// `npm run build` writes source maps and metafiles beside the bundles; the image has no use for them.
+// `npm run build` writes source maps and metafiles next to the bundles; the image has no use for them.
 async function bundlePrograms(folder: string): Promise<string> {
   await mustRun(['npm', '--prefix', project, 'run', 'build', '--silent'], { env: { OUT: folder } });
   await mustRun(['find', folder, '-name', '*.map', '-delete']);

@@ -1,6 +1,7 @@
 // An upgrade and its rollback on real pods: charts and image of the previous release, built from its own sources, become those
 // of these sources, with new fields switched on, and go back. Visitors ask all the time and get an answer. Under each CRD the
-// StaticExport can be read and written, and each operator publishes. Ends with a table of the phases, also in E2E_REPORT.
+// StaticExport can be read and written, and each operator publishes. Servers open volumes of the other version's servers.
+// Ends with a table of the phases, also in E2E_REPORT.
 
 import assert from 'node:assert/strict';
 import { appendFile, mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -18,7 +19,7 @@ import {
 } from '../support/image/test-images.ts';
 import { startNode, type TestNodes } from '../support/node/node.ts';
 import { startPlainRegistry } from '../support/node/plain-registry.ts';
-import { applyObjects, listPods } from '../support/node/pods.ts';
+import { applyObjects, clusterIp, listPods } from '../support/node/pods.ts';
 import { ownPrefix } from '../support/node/remains.ts';
 import { startVisits, type Visits } from '../support/node/visits.ts';
 import { extractPreviousSources, type PreviousSources } from '../support/previous/previous-sources.ts';
@@ -33,6 +34,13 @@ import {
   siteSpace,
   siteValues,
 } from './two-charts.ts';
+import {
+  assertFromVolume,
+  createKeptVolumes,
+  keptRelease,
+  keptService,
+  keptValues,
+} from './upgrade/kept-site.ts';
 import { createPodLogs, type PodLogs, restartedPods } from './upgrade/pod-logs.ts';
 import { assertStoredResource, createSpareResource } from './upgrade/stored-resource.ts';
 
@@ -58,18 +66,19 @@ const operate = ({ repository, tag }: Image): object => ({
   allowedMirrorHosts: [`http://${registry}`],
   allowPrivateMirrorHosts: true,
 });
-const publish = ({ repository, tag }: Image, ofExport: object = {}, ofServer: object = {}): object => ({
+const serve = ({ repository, tag }: Image, more: object = {}): object => ({
+  ...siteValues.server,
+  image: { repository, tag, pullPolicy: 'Never' },
+  mirror: { allowPrivate: true, allowHttp: true },
+  ...more,
+});
+const publish = (server: object, ofExport: object = {}): object => ({
   export: {
     ...siteValues.export,
     mirror: { oci: { repository: `${registry}/docs/site`, secretRef: { name: 'mirror' } } },
     ...ofExport,
   },
-  server: {
-    ...siteValues.server,
-    image: { repository, tag, pullPolicy: 'Never' },
-    mirror: { allowPrivate: true, allowHttp: true },
-    ...ofServer,
-  },
+  server,
 });
 
 suite('an upgrade from the previous release, and back', { skip: noRegistry }, () => {
@@ -187,8 +196,10 @@ suite('an upgrade from the previous release, and back', { skip: noRegistry }, ()
       await applyObjects(nodes, [{ ...login, stringData: { username: 'docs', password: 'of-this-test' } }]);
       await install('operator', 'static-export-operator', operatorSpace, operate(previousImage));
       await sure.until('the export service answers', () => world.isAccepted('svc_first'));
-      await install('docs', 'static-export-site', siteSpace, publish(previousImage));
+      await install('docs', 'static-export-site', siteSpace, publish(serve(previousImage)));
       url = await sure.served('first words');
+      await createKeptVolumes(nodes);
+      await install(keptRelease, 'static-export-site', siteSpace, keptValues(serve(previousImage)));
       await createSpareResource(nodes);
       await assertWhole(t, earlier);
     });
@@ -202,6 +213,8 @@ suite('an upgrade from the previous release, and back', { skip: noRegistry }, ()
     ]) {
       visits.push(startVisits(nodes, { urls, ...order }));
     }
+    const kept = `http://${await clusterIp(nodes, siteSpace, keptService)}/guide-3`;
+    visits.push(startVisits(nodes, { urls: [kept], perSecond: 10, keepsConnections: true }));
     timeline.watch(visits);
   });
 
@@ -216,15 +229,19 @@ suite('an upgrade from the previous release, and back', { skip: noRegistry }, ()
 
   test('the site is upgraded, with search and Markdown', async (t) => {
     const jobs = await world.jobsStarted();
-    await phase('upgrade the site, with new fields', newest, forms, async () => {
+    await phase('upgrade the sites, with new fields', newest, forms, async () => {
       const servers = { search: { enabled: true }, markdown: { enabled: true } };
       const transform = { transform: { search: 'Enabled' } };
-      await upgrade('docs', 'static-export-site', siteSpace, publish(productImage, transform, servers));
+      const server = serve(productImage, servers);
+      await upgrade('docs', 'static-export-site', siteSpace, publish(server, transform));
       await sure.until(
         'a version with a search is published',
         async () => (await world.read('.status.active.repair')) === 'search',
       );
+      await sure.agreeing();
+      await upgrade(keptRelease, 'static-export-site', siteSpace, keptValues(server));
     })(t);
+    await assertFromVolume(nodes, await world.read('.status.active.digest'));
     assert.equal(await world.jobsStarted(), jobs, 'no job was started');
     assert.match(await typeOf('text/markdown'), /^200 text\/markdown/);
     const search = await nodes.run(['curl', '--silent', '--fail', `${url}/_sx/search/search.js`]);
@@ -237,13 +254,20 @@ suite('an upgrade from the previous release, and back', { skip: noRegistry }, ()
   );
 
   test('the site is rolled back, and the operator publishes without the new fields', async (t) => {
-    await phase('roll the site back', mixed, 2 * forms, async () => {
+    await phase('roll the sites back', mixed, 2 * forms, async () => {
       await back('docs', siteSpace);
-      await sure.until(
-        'a version without a search is published',
-        async () => (await world.read('.status.active.repair')) === '',
+      // The command of docs/upgrade.md.
+      const ready = ['--for=condition=Ready', '--timeout=10m'];
+      await world.kubectl(['wait', `staticexport/${full}`, inSite, ...ready]);
+      assert.equal(
+        await world.read('.status.active.repair'),
+        '',
+        'it waits for the version without a search',
       );
+      await sure.agreeing();
+      await back(keptRelease, siteSpace);
     })(t);
+    await assertFromVolume(nodes, await world.read('.status.active.digest'));
     assert.match(await typeOf('text/markdown'), /^200 text\/html/);
   });
 
@@ -270,7 +294,7 @@ suite('an upgrade from the previous release, and back', { skip: noRegistry }, ()
     await logs.stop();
     await say(t, tallies.map(({ statuses }) => JSON.stringify(statuses)).join('\n'));
     for (const tally of tallies) assert.equal(tally.failed, 0, tally.examples.join('\n'));
-    assert.equal(tallies.length, 4);
+    assert.equal(tallies.length, 5);
     const [, , revalidated, parts] = tallies;
     assert.ok((revalidated?.statuses['304'] ?? 0) > (revalidated?.statuses['200'] ?? 0));
     assert.deepEqual(Object.keys(parts?.statuses ?? {}), ['206']);

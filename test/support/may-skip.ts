@@ -1,4 +1,4 @@
-// Whether a test may be left out for want of something on this machine. On anybody's machine it may, and says why; where
+// Whether a test may be left out for want of something on this machine. On a machine of your own it may, and says why; where
 // TESTS_MAY_SKIP is set, as CI sets it, only what it names may, and anything else that is missing is a failure.
 
 /** What a machine can lack. `root` is the right to mount and to make namespaces, `peers` are nginx and Caddy. */

@@ -94,7 +94,7 @@ test('each package has its notice, with every text that it carries, or the word 
   assert.equal(b, 'b 1.0.0\nno licence named\n\nThe package carries no text of its licence.\n');
 });
 
-test('the image’s version, when nobody names one, is the package’s', () => {
+test('the image’s version, when a build names none, is the package’s', () => {
   const { version }: { version: string } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   const recipe = readFileSync(join(root, 'Dockerfile'), 'utf8');
   assert.equal(/^ARG VERSION=(.*)$/m.exec(recipe)?.[1], version);

@@ -14,7 +14,10 @@ import { PublishableError } from '#platform/wire/publishable-error.ts';
  * an earlier release would then end all exports.
  */
 const schemaVersion = 4;
-/** Of builds before the first release: 4 with one more table. */
+/**
+ * Of builds before the first release: 4 with one more table. Never used again, because the first release opens such a folder:
+ * the version after 4 is 6.
+ */
 const unreleasedVersion = 5;
 
 const schema = `
@@ -147,10 +150,10 @@ function migrate(connection: DatabaseSync): void {
     );
   }
   const added = version > 0 && version < 4 ? newColumns : '';
+  // SQLite writes the version also where it is the same, and a full volume refuses every write.
+  const raised = version === schemaVersion ? '' : `PRAGMA user_version = ${schemaVersion};`;
   // Also for its own version: the release that made the folder may have had fewer tables.
-  connection.exec(
-    `BEGIN IMMEDIATE; ${dropped} ${schema} ${added} PRAGMA user_version = ${schemaVersion}; COMMIT;`,
-  );
+  connection.exec(`BEGIN IMMEDIATE; ${dropped} ${schema} ${added} ${raised} COMMIT;`);
 }
 
 function storeError(cause: unknown): PublishableError {

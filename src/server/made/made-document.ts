@@ -7,7 +7,13 @@ import type { BundleIndex } from '#bundle/bundle-index.ts';
 import { readSealed, sealText } from '#bundle/store/index-document.ts';
 import { version } from '#platform/runtime/version.ts';
 import { readJson } from '#platform/wire/json-text.ts';
-import { type AdditionRows, type ExtensionCounts, type MadeRow, madeFeatures } from '../content/additions.ts';
+import {
+  type AdditionRows,
+  type ExtensionCounts,
+  type MadeFeature,
+  type MadeRow,
+  madeFeatures,
+} from '../content/additions.ts';
 import type { MadeTask } from './made-task.ts';
 
 /** Another program may make other files of the same pages. */
@@ -73,12 +79,17 @@ export function parseMade(
   return found.features.join() === features.join() ? found.made : undefined;
 }
 
-/** The files alone, of any features and base path. @returns `undefined` where they are not of this bundle and this program */
-export const parseMadeRows = (
-  text: string,
-  digest: string,
-  index: BundleIndex,
-): readonly MadeRow[] | undefined => readMade(text, digest, index)?.made.rows.files;
+/** Made files without the lines of pages. */
+export interface MadeList {
+  readonly features: readonly MadeFeature[];
+  readonly rows: readonly MadeRow[];
+}
+
+/** Of any features and base path. @returns `undefined` where it is not of this bundle and this program */
+export function parseMadeList(text: string, digest: string, index: BundleIndex): MadeList | undefined {
+  const found = readMade(text, digest, index);
+  return found && { features: found.features, rows: found.made.rows.files };
+}
 
 function readMade(text: string, digest: string, index: BundleIndex) {
   const parsed = document.safeParse(readJson(readSealed(format, text)));

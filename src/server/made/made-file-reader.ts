@@ -5,11 +5,14 @@ import { join } from 'node:path';
 import type { BundleIndex } from '#bundle/bundle-index.ts';
 import { systemDisk } from '#bundle/store/store-disk.ts';
 import { openPack } from '#bundle/store/stored-bundle.ts';
-import { parseMadeRows } from './made-document.ts';
+import type { MadeFeature } from '../content/additions.ts';
+import { parseMadeList } from './made-document.ts';
 import { madeNames } from './stored-addition.ts';
 import { readVerified, type StoredFolder } from './stored-files.ts';
 
 export interface MadeFileReader {
+  /** What was made. A search without a file has no page to find. */
+  readonly features: readonly MadeFeature[];
   /** Of all files below that folder. */
   sizeOf(folder: string): number;
   /** @returns `undefined` where there is no such file. @throws {PublishableError} `BundleDamaged` */
@@ -23,11 +26,13 @@ export async function openMadeFiles(
   index: BundleIndex,
 ): Promise<MadeFileReader | undefined> {
   const text = await systemDisk.readText(join(folder, madeNames.list));
-  const rows = text === undefined ? undefined : parseMadeRows(text, digest, index);
-  if (rows === undefined) return undefined;
+  const list = text === undefined ? undefined : parseMadeList(text, digest, index);
+  if (list === undefined) return undefined;
+  const { features, rows } = list;
   const pack = await openPack(join(folder, madeNames.pack), index, undefined);
   const files = new Map(rows.map((row) => [row.path, row]));
   return {
+    features,
     sizeOf: (within) => rows.reduce((sum, { path, size }) => sum + (path.startsWith(within) ? size : 0), 0),
     read: (path) => {
       const row = files.get(path);

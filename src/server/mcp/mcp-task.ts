@@ -64,7 +64,7 @@ export interface AgentSite {
 export type SearchSource = 'pages' | 'made-files' | 'none';
 
 /** Files of a search that are there already. */
-export type SearchFiles = Pick<MadeFileReader, 'sizeOf' | 'read'>;
+export type SearchFiles = Pick<MadeFileReader, 'features' | 'sizeOf' | 'read'>;
 
 export interface OpeningSite {
   readonly search: SearchSource;

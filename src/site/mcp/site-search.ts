@@ -14,6 +14,7 @@ import {
   type SearchManifest,
   searchFilePath,
   searchFolder,
+  searchFormat,
   type TitlesFile,
 } from '../search/search-format.ts';
 import { loadManifest, openSearchIndex, searchedLanguage } from '../search/search-index.ts';
@@ -47,7 +48,9 @@ export async function openSiteSearch(
   const found = await made?.catch(() => undefined);
   context.signal.throwIfAborted();
   if (found !== undefined) {
-    if (found.sizeOf(searchFolder) > mostBytes) throw tooLarge(mostBytes);
+    const bytes = found.sizeOf(searchFolder);
+    if (bytes > mostBytes) throw tooLarge(mostBytes);
+    if (bytes === 0 && found.features.includes('search')) return searchWithout;
     const opened = await searchOf((path) => found.read(path)).catch(() => undefined);
     if (opened !== undefined) return opened;
     // Damaged files cost agents a making of their own, and never their search.
@@ -81,8 +84,15 @@ async function searchOf(read: SearchFiles['read']): Promise<SiteSearch> {
     textOf(read(name === manifestName ? manifestPath : searchFilePath(name)));
   const manifest = await loadManifest(load);
   if (manifest === undefined) throw new Error('the search of this program has another format');
+  return searchOfTitles(manifest, await readTitles(manifest, load), load);
+}
+
+function searchOfTitles(
+  manifest: SearchManifest,
+  titles: SiteSearch['titles'],
+  load: LoadSearchFile,
+): SiteSearch {
   const opened = new Map<string, Promise<SearchIndex>>();
-  const titles = await readTitles(manifest, load);
   return {
     pages: titles.size,
     titles,
@@ -109,6 +119,13 @@ async function readTitles(
   }
   return titles;
 }
+
+/** Of a site whose pages all ask to be left out: readers get no file of a search, and agents find nothing. */
+const searchWithout: SiteSearch = searchOfTitles(
+  { format: searchFormat, defaultLanguage: 'en', languages: {}, linksToFiles: false },
+  new Map(),
+  async () => textOf(undefined),
+);
 
 function textOf(bytes: Uint8Array | undefined): string {
   const text = readSearchScript(Buffer.from(bytes ?? []).toString('utf8'));

@@ -1,7 +1,6 @@
 // A site with a search in it: the files of the search, and in each page the line that loads it, as a plan of files. Reads one page at a
-// time, and keeps made files on disk. Refuses to change a page that cannot take the line. Invariant: the same files give the same files, and
-// a site that was made searchable stays as it is, and so does
-// one without a page that a search may find.
+// time, and keeps made files on disk. Refuses to change a page that cannot take the line. Invariants: the same files give the same files;
+// a site that was made searchable stays as it is; so does a site without a page that a search may find.
 
 import { hash } from 'node:crypto';
 import type { ArchivedFile } from '#bundle/archive/archive-writer.ts';

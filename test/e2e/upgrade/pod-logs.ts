@@ -4,7 +4,7 @@
 import type { ChildProgram } from '../../support/child-program.ts';
 import { findClusterTools } from '../../support/cluster-tools.ts';
 import type { TestNodes } from '../../support/node/node.ts';
-import { countRestarts, listPods } from '../../support/node/pods.ts';
+import { countRestarts, kubectl, listPods } from '../../support/node/pods.ts';
 
 export interface PodLogs {
   /** From now on the pods of these namespaces are followed, each from its first line. @returns how many are new */
@@ -17,12 +17,12 @@ export interface PodLogs {
 }
 
 export async function createPodLogs(nodes: TestNodes): Promise<PodLogs> {
-  const { kubectl } = await findClusterTools();
+  const tools = await findClusterTools();
   const followers = new Map<string, ChildProgram>();
   const errors: string[] = [];
   let count = 0;
   const followPod = (namespace: string, pod: string): ChildProgram =>
-    nodes.start([kubectl, 'logs', pod, `--namespace=${namespace}`, '--follow', '--all-containers'], {
+    nodes.start([tools.kubectl, 'logs', pod, `--namespace=${namespace}`, '--follow', '--all-containers'], {
       env: { KUBECONFIG: nodes.kubeconfig },
       onLine: (line) => {
         count += 1;
@@ -33,9 +33,12 @@ export async function createPodLogs(nodes: TestNodes): Promise<PodLogs> {
     follow: async (namespaces) => {
       const before = followers.size;
       for (const namespace of namespaces) {
-        for (const pod of await listPods(nodes, namespace, '')) {
-          const name = `${namespace}/${pod}`;
-          if (!followers.has(name)) followers.set(name, followPod(namespace, pod));
+        const each = '--output=jsonpath={range .items[*]}{.metadata.uid} {.metadata.name}{"\\n"}{end}';
+        const found = await kubectl(nodes, ['get', 'pods', `--namespace=${namespace}`, each]);
+        for (const line of found.split('\n').filter((one) => one !== '')) {
+          // The next pod of a StatefulSet has the name of the one before.
+          const [uid = '', pod = ''] = line.split(' ');
+          if (!followers.has(uid)) followers.set(uid, followPod(namespace, pod));
         }
       }
       return followers.size - before;

@@ -12,15 +12,20 @@ export const beforeFirstRelease = 'e3b26d6b';
 
 /**
  * @param tags of this commit and of those before it
- * @param version of these sources
- * @returns the newest tag `vX.Y.Z` below the version, or {@link beforeFirstRelease}
+ * @param ownTags of this commit: these sources are that release
+ * @param version of these sources, which keep that of the last release until the next one is prepared
+ * @returns the newest other tag `vX.Y.Z` up to the version, or {@link beforeFirstRelease}
  */
-export function choosePreviousRelease(tags: readonly string[], version: string): string {
+export function choosePreviousRelease(
+  tags: readonly string[],
+  ownTags: readonly string[],
+  version: string,
+): string {
   const [newest] = tags
-    .filter((tag) => tag.startsWith('v'))
+    .filter((tag) => tag.startsWith('v') && !ownTags.includes(tag))
     .map((tag) => tag.slice(1))
     .filter((release) => isReleaseVersion(release) && !isPrerelease(release))
-    .filter((release) => compareReleaseVersions(release, version) < 0)
+    .filter((release) => compareReleaseVersions(release, version) <= 0)
     .sort((one, other) => compareReleaseVersions(other, one));
   return newest === undefined ? beforeFirstRelease : `v${newest}`;
 }

@@ -44,8 +44,9 @@ export const noPreviousRelease = (): string | false => maySkip('history', findPr
 function findPrevious(): Found {
   const git = (...args: readonly string[]) =>
     spawnSync('git', ['-C', project, ...args], { encoding: 'utf8' });
-  const { stdout: tags } = git('tag', '--merged', 'HEAD', '--list', 'v*');
-  const reference = choosePreviousRelease((tags ?? '').split('\n'), version);
+  const tags = (...which: readonly string[]) =>
+    (git('tag', ...which, '--list', 'v*').stdout ?? '').split('\n');
+  const reference = choosePreviousRelease(tags('--merged=HEAD'), tags('--points-at=HEAD'), version);
   const { status, stderr, error } = git('cat-file', '-e', `${reference}^{commit}`);
   const said = error?.message ?? stderr.trim();
   const remedy = 'Run `git fetch --unshallow --tags` and repeat';

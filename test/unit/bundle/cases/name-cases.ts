@@ -1,4 +1,4 @@
-// Names and collisions, each in a tar of its own. `page` stands beside, so that "refused whole" means something.
+// Names and collisions, each in a tar of its own. `page` stands next to them, so that "refused whole" means something.
 
 import { entry, header, pax, tar, tarOf } from '../../../support/tar-builder.ts';
 import type { ArchiveCases } from './archive-case.ts';

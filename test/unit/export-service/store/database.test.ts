@@ -1,7 +1,7 @@
 // The data folder's database: its link secret, and folders of older versions.
 
 import assert from 'node:assert/strict';
-import { readdirSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -59,13 +59,33 @@ test('a data folder has the version that the previous release opens, although it
   again.close();
 });
 
-test('a data folder of a later version is refused, and stays as it is', async () => {
-  const directory = await mkdtemp(join(folder, 'later-'));
-  const later = await openJobDatabase(directory);
-  later.connection.exec('PRAGMA user_version = 6;');
-  later.close();
-  for (const _attempt of [1, 2]) await assert.rejects(openJobDatabase(directory), { code: 'StoreTooNew' });
+test('a data folder of this version is opened without a write, as on a full volume', async () => {
+  const directory = await mkdtemp(join(folder, 'full-'));
+  const first = await openJobDatabase(directory);
+  loadLinkSecret(first, systemRandom);
+  first.close();
+  const file = join(directory, 'state.sqlite');
+  const before = readFileSync(file);
+  const second = await openJobDatabase(directory);
+  loadLinkSecret(second, systemRandom);
+  // Until the file is closed, it has every write.
+  assert.equal(statSync(`${file}-wal`).size, 0);
+  second.close();
+  assert.deepEqual(readFileSync(file), before);
 });
+
+// 6 is what follows 4: see `unreleasedVersion`.
+for (const version of [6, 7]) {
+  test(`a data folder of the later version ${version} is refused, and stays as it is`, async () => {
+    const directory = await mkdtemp(join(folder, 'later-'));
+    const later = await openJobDatabase(directory);
+    later.connection.exec(`PRAGMA user_version = ${version};`);
+    later.close();
+    const before = readFileSync(join(directory, 'state.sqlite'));
+    for (const _attempt of [1, 2]) await assert.rejects(openJobDatabase(directory), { code: 'StoreTooNew' });
+    assert.deepEqual(readFileSync(join(directory, 'state.sqlite')), before);
+  });
+}
 
 test('a data folder of an older version keeps its jobs', async () => {
   const older = await openJobDatabase(folder);

@@ -8,6 +8,7 @@ import type { MakeFiles } from '#bundle/made-files.ts';
 import { bundleFolder } from '#bundle/store/store-layout.ts';
 import type { StoredBundle } from '#bundle/store/stored-bundle.ts';
 import { systemClock } from '#platform/runtime/clock.ts';
+import type { MadeFeature } from '#server/content/additions.ts';
 import { prepareFiles } from '#server/made/made-making.ts';
 import { serveAgents } from '#server/mcp/mcp-serving.ts';
 import type { AgentQuestion, AgentReport } from '#server/mcp/mcp-task.ts';
@@ -19,11 +20,12 @@ import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 const page = (title: string, text: string): string =>
   `<html lang="en"><head><title>${title}</title></head><body><main><h1>${title}</h1><p>${text}</p></main></body></html>`;
+const noIndex = '<meta name="robots" content="noindex">';
 const site = { 'index.html': page('Home', 'A wombat.'), 'guide.html': page('Guide', 'The quokka.') };
 
 /** A stored site, the search of its readers, and agents in this thread. Counts whose work reads a page. */
-async function sharedSite(store: string) {
-  const { digest } = await putBundle(store, site);
+async function sharedSite(store: string, files: Readonly<Record<string, string>> = site) {
+  const { digest } = await putBundle(store, files);
   const folder = bundleFolder(store, digest);
   const reads = { made: 0, agents: 0 };
   const counted = (bundle: StoredBundle, by: keyof typeof reads): StoredBundle => ({
@@ -39,8 +41,9 @@ async function sharedSite(store: string) {
   });
   const search: MakeFiles = (bundle, context) => makeSearchFiles(counted(bundle, 'made'), context);
   const makers = { ...madeByLists, search: async () => search };
-  const usual = { folder, digest, cpuPercent: 100, maxBytes: 10_000_000, features: ['search'] as const };
-  const make = (basePath = '') => prepareFiles({ ...usual, basePath }, makers, systemClock);
+  const usual = { folder, digest, cpuPercent: 100, maxBytes: 10_000_000 };
+  const make = (basePath = '', features: readonly MadeFeature[] = ['search']) =>
+    prepareFiles({ ...usual, features, basePath }, makers, systemClock);
 
   const reports: AgentReport[] = [];
   let tell: (question: AgentQuestion) => void = () => {};
@@ -116,3 +119,31 @@ for (const [what, damage] of [
     assert.match(await shared.find('quokka'), /guide/);
   });
 }
+
+test('of a site whose pages all ask to be left out, agents find nothing, and no page is read for them', async (t) => {
+  const shared = await sharedSite(
+    temporaryFolder(t),
+    Object.fromEntries(
+      Object.entries(site).map(([path, html]) => [path, html.replace('<title>', `${noIndex}<title>`)]),
+    ),
+  );
+  shared.open();
+  assert.equal((await shared.make()).counts.search.files, 0);
+  assert.equal(shared.reads.made, 2);
+  shared.settle(true);
+  assert.deepEqual(await shared.until('searchable'), {
+    ...{ kind: 'searchable', digest: shared.digest, pages: 0 },
+  });
+  assert.match(await shared.find('quokka'), /"structuredContent":\{[^}]*\},"count":0/);
+  assert.equal(shared.reads.agents, 0);
+});
+
+test('a list of Markdown alone is not taken for an empty search', async (t) => {
+  const shared = await sharedSite(temporaryFolder(t));
+  shared.open();
+  await shared.make('', ['markdown']);
+  shared.settle(true);
+  await shared.until('searchable');
+  assert.equal(shared.reads.agents, 2);
+  assert.match(await shared.find('quokka'), /guide/);
+});

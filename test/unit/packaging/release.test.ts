@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { verifyBytes } from '#mirror/kit/minisign.ts';
 import { withRepository } from '../../../packaging/release/chart-text.ts';
-import { formatChecksums, signChecksums } from '../../../packaging/release/checksums.ts';
+import { formatChecksums, signChecksums, signedSubject } from '../../../packaging/release/checksums.ts';
 import { packGzip, unpackGzip } from '../../../packaging/release/fixed-tar.ts';
 import { storeRemoval } from '../../../packaging/release/image-archive.ts';
 import {
@@ -101,8 +101,10 @@ test('checksums have one order, and their signature is of their bytes', async ()
   const signature = signChecksums(text, '1.2.3', key);
   assert.equal(signature, signChecksums(text, '1.2.3', key));
   assert.match(signature, /\ntrusted comment: file:checksums\.txt version:1\.2\.3\n/);
-  verifyBytes(Buffer.from(text), signature, key);
-  assert.throws(() => verifyBytes(Buffer.from(`${text} `), signature, key));
+  assert.match(signature, /^untrusted comment: signature of a static-export-operator release\n/);
+  verifyBytes(Buffer.from(text), signature, key, signedSubject);
+  assert.throws(() => verifyBytes(Buffer.from(`${text} `), signature, key, signedSubject));
+  assert.throws(() => verifyBytes(Buffer.from(text), signature, key), /malformed/, 'it is not of a kit');
 });
 
 test('the provenance names the commit, the base, the parameters and each file', () => {

@@ -107,6 +107,9 @@ suite('a release in a registry', { skip: noRegistry }, () => {
         assert.ok(pulled.equals(await readFile(join(folder, `${name}-0.1.0.tgz`))), `${name} ${version}`);
       }
       assert.equal(parse(await helm('show', 'chart', address, '--plain-http')).version, '0.1.0');
+      const shown = await helm('show', 'readme', address, '--plain-http');
+      assert.match(shown, new RegExp(`^helm install \\S+ ${address} `, 'm'));
+      assert.doesNotMatch(shown, / charts\/static-export|No public registry/);
       const [flags = ''] = commands.flatMap(([, chart, found]) => (chart === name ? (found ?? []) : []));
       const args = ['template', 'docs', address, '--plain-http'];
       const { helm: program } = await findClusterTools();

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { verifyBytes } from '#mirror/kit/minisign.ts';
-import { withRepository } from '../../../packaging/release/chart-text.ts';
+import { publishReadme, withRepository } from '../../../packaging/release/chart-text.ts';
 import { formatChecksums, signChecksums, signedSubject } from '../../../packaging/release/checksums.ts';
 import { packGzip, unpackGzip } from '../../../packaging/release/fixed-tar.ts';
 import { storeRemoval } from '../../../packaging/release/image-archive.ts';
@@ -81,6 +81,19 @@ test('the notes are the section of the version, released or not', () => {
     releaseNotes(changelog, '1.2.0'),
     /^# static-export-operator 1\.2\.0\n\n### Fixed\n\n- Another thing\.\n {2}With a second line\.\n$/,
   );
+});
+
+test('links of notes lead into the sources of the tag, or are plain text', () => {
+  const linked = changelog.replace(
+    'Something.',
+    '[Something](docs/a.md#b), as [a host](https://h.example.com/).',
+  );
+  const host = '[a host](https://h.example.com/)';
+  assert.match(
+    releaseNotes(linked, '1.3.0', 'https://git.example.com/docs/'),
+    /\n- \[Something\]\(https:\/\/git\.example\.com\/docs\/blob\/v1\.3\.0\/docs\/a\.md#b\), as /,
+  );
+  assert.ok(releaseNotes(linked, '1.3.0').includes(`\n- Something, as ${host}.\n`));
 });
 
 test('notes are refused for a version without a section, and for an empty section', () => {
@@ -205,6 +218,46 @@ test('both charts name the image where a release writes the registry', () => {
     );
   }
 });
+
+for (const chart of chartNames) {
+  const readme = readFileSync(join(import.meta.dirname, '../../../charts', chart, 'README.md'), 'utf8');
+  const release = {
+    chart,
+    version: '1.2.3',
+    registry: 'r.example.com/p',
+    source: 'https://git.example.com/d',
+  };
+  const leaving = /\]\((?!https:|#)[^)]*\)/;
+
+  test(`the packed README of ${chart} installs from the registry, and its links leave no dead end`, () => {
+    const text = publishReadme(readme, release);
+    const charts = [...text.matchAll(/^ *helm (?:install|upgrade) \S+ (\S+)/gm)].map(([, name]) => name);
+    assert.ok(charts.length > 1);
+    assert.deepEqual([...new Set(charts)], [`oci://r.example.com/p/charts/${chart}`]);
+    assert.doesNotMatch(
+      text,
+      /No public registry|repository=|registry\.example\.com\/static-export-operator/,
+    );
+    assert.match(
+      text,
+      /`r\.example\.com\/p\/static-export-operator:1\.2\.3`.*helm registry login r\.example\.com`/,
+    );
+    const [, pull = ''] = /, and `(\S+)` for the pods/.exec(text) ?? [];
+    assert.ok(text.includes(`| \`${pull}\` | `), 'the value is one of the chart');
+    assert.doesNotMatch(text, leaving);
+    assert.ok(text.includes(`](https://git.example.com/d/blob/v1.2.3/charts/${chart}/docs/runbooks.md)`));
+    assert.ok(!text.includes('..'), 'paths are resolved');
+  });
+
+  test(`the packed README of ${chart} without addresses names the file, and has no links into the sources`, () => {
+    const text = publishReadme(readme, { ...release, registry: undefined, source: undefined });
+    assert.match(text, new RegExp(`^helm install \\S+ ${chart}-1\\.2\\.3\\.tgz`, 'm'));
+    assert.doesNotMatch(text, /No public registry| charts\/static/);
+    assert.doesNotMatch(text, leaving);
+    assert.match(text, /^Runbooks · /m);
+    assert.throws(() => publishReadme(text, release), /0 times/);
+  });
+}
 
 test('an archive depends on names, contents and one time alone', async () => {
   const files = [

@@ -251,6 +251,35 @@ suite('a release in a registry', { skip: noRegistry }, () => {
     assert.match(await push(folder, { env: right }), /^pushed to /);
   });
 
+  test('a registry with logins, and one without TLS, are named with what is missing', async (t) => {
+    inPlace('missing');
+    const folder = await release(t, '0.1.0');
+    const home = temporaryFolder(t);
+    const places = { HOME: home, XDG_RUNTIME_DIR: home };
+    await assert.rejects(push(folder, { env: places }), ({ name, message }: Error) => {
+      assert.equal(name, 'PushRefusal');
+      const [refusal, ...rows] = message.split('\n');
+      assert.match(refusal ?? '', /returned 401 .*: no credentials were sent\. .* No login for \S+ is in:$/);
+      assert.deepEqual(rows, [
+        `  ${home}/.docker/config.json (does not exist)`,
+        `  ${home}/containers/auth.json (does not exist)`,
+        `  ${home}/.config/containers/auth.json (does not exist)`,
+        `  ${home}/.config/helm/registry/config.json (does not exist)`,
+        'Log in, or set REGISTRY_USERNAME and REGISTRY_PASSWORD.',
+      ]);
+      return true;
+    });
+    await assert.rejects(
+      push(folder, { isPlainHttp: false }),
+      /\(ERR_SSL_\w+\)\. .* A registry without TLS needs --plain-http\.$/,
+    );
+    const { helm: program } = await findClusterTools();
+    const config = { HELM_REGISTRY_CONFIG: join(home, '.config/helm/registry/config.json') };
+    const login = [program, 'registry', 'login', server.host, '--username=releases', '--password-stdin'];
+    await mustRun([...login, '--plain-http'], { env: config, input: password });
+    assert.match(await push(folder, { env: places }), /^pushed to /, 'the login of helm is read');
+  });
+
   test('the command pushes a release that another job made, and says so', async (t) => {
     inPlace('command');
     const folder = await release(t, '0.1.0');

@@ -19,9 +19,11 @@ import * as files from '../release/release-files.ts';
 import { type Artifact, PushRefusal } from './artifact.ts';
 import { chartArtifact, type PackedChart, readPackedChart } from './chart-artifact.ts';
 import { readImageArtifact } from './image-artifact.ts';
+import { readLoginFiles } from './login-files.ts';
+import { explainPushFault, type PushReach } from './push-fault.ts';
 import { conflictText, isConflict, type PlannedTags, planTags, type TagConflict } from './push-plan.ts';
 import { type Pushed, pushReport } from './push-report.ts';
-import { loginFileOf, registryLogin } from './registry-login.ts';
+import { registryLogin } from './registry-login.ts';
 import { openReleaseRepository, type ReleaseRepository } from './release-repository.ts';
 
 export interface PushOptions {
@@ -59,12 +61,15 @@ export async function pushRelease(options: PushOptions): Promise<string> {
   const opened: ReleaseRepository[] = [];
   try {
     const artifacts = await readArtifacts(options.folder, registry, scratch);
-    const open = await opener(options, registry);
+    const { open, reach } = await opener(options, registry);
     const repositories = artifacts.map((artifact) => ({ artifact, repository: open(artifact.name) }));
     opened.push(...repositories.map(({ repository }) => repository));
     const plans: (PlannedTags | TagConflict)[] = [];
     for (const { artifact, repository } of repositories) {
-      plans.push(planTags(artifact, await repository.readTags(artifact.version)));
+      const present = await repository.readTags(artifact.version).catch((error: unknown) => {
+        throw explainPushFault(error, reach);
+      });
+      plans.push(planTags(artifact, present));
     }
     const conflicts = plans.filter(isConflict);
     if (conflicts.length > 0) throw new PushRefusal(conflictText(registry, conflicts));
@@ -98,18 +103,28 @@ async function writeAll(pushes: readonly Push[]): Promise<readonly Pushed[]> {
   return pushed;
 }
 
+interface Opener {
+  readonly open: (name: string) => ReleaseRepository;
+  readonly reach: PushReach;
+}
+
 async function opener(
   { env, isPlainHttp = false, extraCaFile }: PushOptions,
   registry: string,
-): Promise<(name: string) => ReleaseRepository> {
-  const config = await readFile(loginFileOf(env), 'utf8').catch(() => undefined);
+): Promise<Opener> {
+  const place = readRepository(`oci://${files.imageRepositoryOf(registry)}`);
+  const logins = await readLoginFiles(env, process.getuid?.());
+  const isWithout = registryLogin(env, logins, place) === undefined;
   const [extraCaPem, proxy] = [await readCaFile(extraCaFile), requireProxySettings(env)];
   const { signal } = new AbortController();
-  return (path) => {
-    const name = `oci://${registry}/${path}`;
-    const credentials = registryLogin(env, config, readRepository(name));
-    const reach = { allowPrivateAddresses: true, isHttpAllowed: isPlainHttp, extraCaPem, proxy, userAgent };
-    return openReleaseRepository(name, { ...reach, credentials, clock: systemClock }, signal);
+  return {
+    open: (path) => {
+      const name = `oci://${registry}/${path}`;
+      const credentials = registryLogin(env, logins, readRepository(name));
+      const reach = { allowPrivateAddresses: true, isHttpAllowed: isPlainHttp, extraCaPem, proxy, userAgent };
+      return openReleaseRepository(name, { ...reach, credentials, clock: systemClock }, signal);
+    },
+    reach: { host: place.host, isPlainHttp, filesWithout: isWithout ? logins : undefined },
   };
 }
 

@@ -14,6 +14,9 @@ export function formatChecksums(sums: readonly FileSum[]): string {
   return lines.sort((one, other) => (one.slice(66) < other.slice(66) ? -1 : 1)).join('');
 }
 
+/** As the first line of the signature names it. */
+export const signedSubject = 'a static-export-operator release';
+
 /** The signature names file and version, and no time: the same key gives the same bytes. */
 export const signChecksums = (text: string, version: string, key: SignKey): string =>
-  signBytes(Buffer.from(text), `file:${checksumsFile} version:${version}`, key);
+  signBytes(Buffer.from(text), `file:${checksumsFile} version:${version}`, key, signedSubject);

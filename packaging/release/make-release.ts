@@ -16,7 +16,7 @@ import { type BasePart, baseParts } from '../base/base-parts.ts';
 import { bundledPackages, isPackagePart } from '../bundled-packages.ts';
 import { publishChart } from '../version/chart-annotations.ts';
 import { judgeAudit } from './audit.ts';
-import { withRepository } from './chart-text.ts';
+import { publishReadme, withRepository } from './chart-text.ts';
 import { type FileSum, formatChecksums, signChecksums } from './checksums.ts';
 import { packGzip, unpackGzip } from './fixed-tar.ts';
 import { buildImageArchive } from './image-archive.ts';
@@ -91,7 +91,8 @@ async function makeRelease(order: ReleaseOrder): Promise<z.infer<typeof madeShap
   });
   if (refusal !== undefined) return { leftOut: [], auditText, refusal };
 
-  await writeFile(join(out, files.notesFile), releaseNotes(await readText('CHANGELOG.md'), version));
+  const notes = releaseNotes(await readText('CHANGELOG.md'), version, order.source);
+  await writeFile(join(out, files.notesFile), notes);
   const leftOut: LeftOut[] = [];
   show('packing charts');
   await makeCharts(order, place);
@@ -143,6 +144,9 @@ async function makeCharts(
   // Defaults and tables of values follow from values.yaml.
   if (imageRepository !== undefined) await runTool(['node', 'charts/generate-readme.ts'], place);
   for (const name of files.chartNames) {
+    const readme = `charts/${name}/README.md`;
+    const release = { chart: name, version, registry, source };
+    await writeFile(join(root, readme), publishReadme(await readText(readme), release));
     await runTool(['helm', 'package', `charts/${name}`, '--destination', scratch], place);
     const archive = files.chartFile(name, version);
     const packed = await unpackGzip(await readFile(join(scratch, archive)));

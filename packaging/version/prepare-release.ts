@@ -6,40 +6,48 @@
 import { execFileSync } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { CommandRefusal, readCommandLine, runCommandLine, seeHelp } from './command-line.ts';
 import { currentVersion, planRelease } from './release-plan.ts';
 import { readSurface } from './sources-surface.ts';
 import { otherMentions } from './version-places.ts';
 import { projectRoot, readVersionTree } from './version-tree.ts';
 
-function fail(reason: string, exitCode: number): never {
-  process.stderr.write(`release:prepare: ${reason}\n`);
-  process.exit(exitCode);
+const name = 'release:prepare';
+const usage = `Usage: npm run release:prepare X.Y.Z [-- --date YYYY-MM-DD]
+
+Changes each place that names the version, and prints it. Commits nothing. The working tree must not have changes.
+
+  --date YYYY-MM-DD  of the release; default: today in UTC
+`;
+
+function readArguments(): { readonly version: string; readonly date: string } | undefined {
+  const options = { date: { type: 'string' }, help: { type: 'boolean', default: false } } as const;
+  const { values, positionals } = readCommandLine(name, { options, allowPositionals: true });
+  if (values.help) return undefined;
+  const [version = '', ...more] = positionals;
+  if (version === '' || more.length > 0)
+    throw new CommandRefusal(`one version is needed; ${seeHelp(name)}`, 2);
+  return { version, date: values.date ?? new Date().toISOString().slice(0, 10) };
 }
 
-function readArguments(): { readonly version: string; readonly date: string } {
-  try {
-    const options = { date: { type: 'string' } } as const;
-    const { values, positionals } = parseArgs({ options, allowPositionals: true });
-    const [version = '', ...more] = positionals;
-    if (version === '' || more.length > 0) throw new Error('one version is needed');
-    return { version, date: values.date ?? new Date().toISOString().slice(0, 10) };
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    return fail(`${reason}. Usage: npm run release:prepare X.Y.Z [-- --date YYYY-MM-DD]`, 2);
+await runCommandLine(name, async () => {
+  const write = (text: string): boolean => process.stdout.write(`${text}\n`);
+  const order = readArguments();
+  if (order === undefined) {
+    process.stdout.write(usage);
+    return;
   }
-}
-
-const { version, date } = readArguments();
-const tree = await readVersionTree(projectRoot);
-const plan = planRelease(tree, { version, date, surface: readSurface(tree) });
-if (plan.outcome === 'refuse') fail(plan.reason, 1);
-const write = (text: string): boolean => process.stdout.write(`${text}\n`);
-if (plan.changes.size === 0) {
-  write(`${version} is prepared already; nothing to change.`);
-} else {
+  const { version, date } = order;
+  const tree = await readVersionTree(projectRoot);
+  const plan = planRelease(tree, { version, date, surface: readSurface(tree) });
+  if (plan.outcome === 'refuse') throw new CommandRefusal(plan.reason, 1);
+  if (plan.changes.size === 0) {
+    write(`${version} is prepared already; nothing to change.`);
+    return;
+  }
   const status = execFileSync('git', ['status', '--porcelain'], { cwd: projectRoot, encoding: 'utf8' });
-  if (status !== '') fail(`these files have changes; commit or stash them first:\n${status.trimEnd()}`, 1);
+  if (status !== '')
+    throw new CommandRefusal(`these files have changes; commit or stash them first:\n${status.trimEnd()}`, 1);
   for (const [path, text] of plan.changes) {
     await mkdir(dirname(join(projectRoot, path)), { recursive: true });
     await writeFile(join(projectRoot, path), text);
@@ -50,4 +58,4 @@ if (plan.changes.size === 0) {
     for (const { line } of otherMentions(path, plan.changes.get(path) ?? text, before))
       write(`kept     ${path}:${line} names ${before} in another form; read it`);
   write(`\nNext: npm run check, commit, and tag the commit v${version}.`);
-}
+});

@@ -6,7 +6,7 @@ import { hash } from 'node:crypto';
 import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type Platform, platforms } from '../../packaging/base/base-lock.ts';
-import { withRepository } from '../../packaging/release/chart-text.ts';
+import { publishReadme, withRepository } from '../../packaging/release/chart-text.ts';
 import { formatChecksums } from '../../packaging/release/checksums.ts';
 import { packFolder, packGzip, unpackGzip } from '../../packaging/release/fixed-tar.ts';
 import { type StoredBlob, sortIndex } from '../../packaging/release/image-layout.ts';
@@ -61,6 +61,9 @@ async function packChart(
     writeFile(join(copy, file), by(await readFile(join(copy, file), 'utf8')));
   const repository = files.imageRepositoryOf(registry);
   await change('values.yaml', (text) => withRepository(text, repository));
+  await change('README.md', (text) =>
+    publishReadme(text, { chart: name, version, registry, source: undefined }),
+  );
   await change('Chart.yaml', (text) => publishChart(text, { imageRepository: repository }) + variant);
   await mustRun([
     ...[helm, 'package', copy, '--destination', folder],

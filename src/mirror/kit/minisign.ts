@@ -18,7 +18,9 @@ export interface SignKey extends VerifyKey {
   readonly secret: KeyObject;
 }
 
-const untrustedComment = 'untrusted comment: signature of static-export kit';
+const untrustedStart = 'untrusted comment: signature of ';
+/** What a signature is of, unless its maker says otherwise. */
+const kitSubject = 'static-export kit';
 const trustedStart = 'trusted comment: ';
 const idBytes = 8;
 const signatureBytes = 64;
@@ -49,16 +51,31 @@ export function parseVerifyKey(text: string): VerifyKey | undefined {
  * The text of a signature file.
  *
  * @param comment is signed too: one line of printable ASCII
+ * @param subject what is signed, for people who open the file; it is not signed
  */
-export function signBytes(bytes: Uint8Array, comment: string, key: SignKey): string {
+export function signBytes(
+  bytes: Uint8Array,
+  comment: string,
+  key: SignKey,
+  subject: string = kitSubject,
+): string {
   const signature = sign(null, blake2b(bytes), key.secret);
   const whole = sign(null, Buffer.concat([signature, Buffer.from(comment)]), key.secret);
-  return formatSignature(Buffer.concat([Buffer.from('ED'), key.idBytes, signature]), comment, whole);
+  const packed = Buffer.concat([Buffer.from('ED'), key.idBytes, signature]);
+  return formatSignature(subject, packed, comment, whole);
 }
 
-/** @throws {KitError} `SignatureInvalid` */
-export function verifyBytes(bytes: Uint8Array, signatureText: string, key: VerifyKey): void {
-  const { id, signature, comment, whole } = parseSignature(signatureText);
+/**
+ * @param subject as it was signed
+ * @throws {KitError} `SignatureInvalid`
+ */
+export function verifyBytes(
+  bytes: Uint8Array,
+  signatureText: string,
+  key: VerifyKey,
+  subject: string = kitSubject,
+): void {
+  const { id, signature, comment, whole } = parseSignature(signatureText, subject);
   if (id !== key.id) {
     throw invalid(
       `the kit is signed with the key ${id}, not with ${key.id}`,
@@ -72,25 +89,25 @@ export function verifyBytes(bytes: Uint8Array, signatureText: string, key: Verif
 }
 
 /** The key that a signature names, unchecked. @throws {KitError} `SignatureInvalid` */
-export const signatureKeyId = (signatureText: string): string => parseSignature(signatureText).id;
+export const signatureKeyId = (signatureText: string): string => parseSignature(signatureText, kitSubject).id;
 
 const copyAgain = 'Copy the kit again from where it was made.';
 
-function parseSignature(text: string) {
+function parseSignature(text: string, subject: string) {
   const [, packed = '', comment = '', wholeText = ''] = text.split('\n');
   const bytes = readBase64(packed, 2 + idBytes + signatureBytes);
   const whole = readBase64(wholeText, signatureBytes);
   const trusted = comment.startsWith(trustedStart) ? comment.slice(trustedStart.length) : undefined;
   if (bytes === undefined || whole === undefined || trusted === undefined) throw malformed();
   // minisign ignores the first line and the end of the file. One text for each signature leaves no byte unchecked.
-  if (formatSignature(bytes, trusted, whole) !== text) throw malformed();
+  if (formatSignature(subject, bytes, trusted, whole) !== text) throw malformed();
   if (bytes.toString('latin1', 0, 2) !== 'ED') throw malformed();
   const signature = bytes.subarray(2 + idBytes);
   return { id: keyIdOf(bytes.subarray(2, 2 + idBytes)), signature, comment: trusted, whole };
 }
 
-const formatSignature = (packed: Buffer, comment: string, whole: Buffer): string =>
-  `${untrustedComment}\n${packed.toString('base64')}\n${trustedStart}${comment}\n${whole.toString('base64')}\n`;
+const formatSignature = (subject: string, packed: Buffer, comment: string, whole: Buffer): string =>
+  `${untrustedStart}${subject}\n${packed.toString('base64')}\n${trustedStart}${comment}\n${whole.toString('base64')}\n`;
 
 const malformed = (): KitError => invalid('the signature of the kit is malformed', copyAgain);
 

@@ -36,17 +36,19 @@ const longestConfig = 1024 * 1024;
  * The credentials under the longest key that matches. An entry without credentials counts as absent: Docker leaves such
  * entries where a helper keeps the credentials.
  *
+ * @param remedy a sentence: how credentials are given where the config is not JSON, or leaves them to a helper
  * @returns `undefined` where the config names no credentials for the repository
  * @throws {MirrorError} `InvalidCredentials`
  */
 export function findCredentials(
   config: string,
   repository: RegistryRepository,
+  remedy?: string,
 ): RegistryCredentials | undefined {
   const { data } = configShape.safeParse(config.length > longestConfig ? undefined : readJson(config));
   if (data === undefined) {
     throw refused(
-      'The docker config is not JSON of the form {"auths": {"HOST": {"auth": "…"}}}. Write it with `kubectl create secret docker-registry`.',
+      `The docker config is not JSON of the form {"auths": {"HOST": {"auth": "…"}}}. ${remedy ?? 'Write it with `kubectl create secret docker-registry`.'}`,
     );
   }
   const { host } = repository;
@@ -61,7 +63,7 @@ export function findCredentials(
   const helpers = Object.keys(data.credHelpers).map(readKey);
   if (data.credsStore !== '' || helpers.some((key) => isMatch(key, repository))) {
     throw refused(
-      `The docker config leaves the credentials of registry ${host} to a credential helper, which cannot run here. Write user name and password into auths, for example with \`kubectl create secret docker-registry\`.`,
+      `The docker config leaves the credentials of registry ${host} to a credential helper, which cannot run here. ${remedy ?? 'Write user name and password into auths, for example with `kubectl create secret docker-registry`.'}`,
     );
   }
   return undefined;

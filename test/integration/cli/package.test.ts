@@ -182,3 +182,36 @@ test('the manifest of krew has the hash of the archive, and programs that are in
     assert.ok(names.includes(platform.bin), platform.bin);
   }
 });
+
+// npm reads a/b.tgz as a repository of GitHub, and asks for it over SSH. With ./ in front it is a file.
+for (const document of [
+  'src/cli/README.md',
+  'packaging/README.md',
+  '.github/workflows/ci.yaml',
+  '.gitlab-ci.yml',
+]) {
+  test(`the command of ${document} installs from the file alone`, async () => {
+    const written = readFileSync(join(root, document), 'utf8').matchAll(/npm install --global [^`\n]*\.tgz/g);
+    const [command = '', ...more] = [...written].map(([text]) => text);
+    assert.deepEqual([command === '', more], [false, []], `one command stands in ${document}`);
+    const place = mkdtempSync(join(folder, 'documented-'));
+    const file = command.includes('dist/') ? join(place, 'dist', archiveName) : join(place, archiveName);
+    mkdirSync(dirname(file), { recursive: true });
+    copyFileSync(join(built, archiveName), file);
+    const installed = await runCommand(['sh', '-c', `cd "$1" && ${command}`, '-', place], {
+      env: {
+        ...env,
+        RUNNER_TEMP: place,
+        CI_PROJECT_DIR: place,
+        npm_config_prefix: join(place, 'own'),
+        // Closed ports: neither a registry nor a git host is asked.
+        npm_config_registry: 'http://127.0.0.1:1/',
+        npm_config_fetch_retries: '0',
+        GIT_SSH_COMMAND: 'false',
+      },
+    });
+    assert.equal(installed.code, 0, installed.stderr);
+    const programs = readdirSync(place, { recursive: true, encoding: 'utf8' });
+    assert.equal(programs.filter((name) => name.endsWith('/bin/static-export')).length, 1);
+  });
+}

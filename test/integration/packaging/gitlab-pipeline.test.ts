@@ -88,7 +88,7 @@ test('the GitLab pipeline of a tag tests, pushes, and publishes each file with t
       'npm run check:version -- --tag v0.1.0',
       'tested',
       'npm run build:package',
-      'npm install --global --prefix /project/dist/installed dist/static-export-cli-0.1.0.tgz',
+      'npm install --global --prefix /project/dist/installed ./dist/static-export-cli-0.1.0.tgz',
       'npm exec -- node /project/dist/installed/bin/static-export demo --once',
       'npm run release -- --out release --push registry.example.com/docs/exports --require-image --require-audit ' +
         '--source-url https://gitlab.example.com/docs/exports ' +

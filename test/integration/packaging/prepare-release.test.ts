@@ -38,11 +38,24 @@ before(async () => {
   await git('commit', '--quiet', '--message', 'all: start');
 });
 
-test('a wrong command line prints the usage, and a tree with changes is refused by its files', async () => {
+test('a wrong command line names --help, --help prints the usage, and a tree with changes is refused by its files', async () => {
   for (const args of [[], ['0.2.0', '0.3.0'], ['0.2.0', '--day', '1']]) {
     const { code, stderr } = await prepare(...args);
     assert.equal(code, 2, stderr);
-    assert.match(stderr, /Usage: npm run release:prepare X\.Y\.Z/);
+    assert.match(stderr, /^release:prepare: [^\n]+; run "npm run release:prepare -- --help"\n$/);
+  }
+  const unknown = await npm('check:version', '--', '--tags', 'v1');
+  assert.deepEqual(
+    [unknown.code, unknown.stderr],
+    [2, `check:version: Unknown option '--tags'; run "npm run check:version -- --help"\n`],
+  );
+  for (const [script, usage] of [
+    ['release:prepare', /^Usage: npm run release:prepare X\.Y\.Z .*\n[\s\S]*--date/],
+    ['check:version', /^Usage: npm run check:version .*\n[\s\S]*--tag/],
+  ] as const) {
+    const help = await npm(script, '--', '--help');
+    assert.deepEqual([help.code, help.stderr], [0, '']);
+    assert.match(help.stdout, usage);
   }
   appendFileSync(join(copy, 'README.md'), '\nA change.\n');
   const { code, stderr } = await prepare('9.8.7');
@@ -53,6 +66,24 @@ test('a wrong command line prints the usage, and a tree with changes is refused 
   );
   await git('checkout', '--quiet', 'README.md');
   assert.equal(await changed(), '');
+});
+
+test('outside of git both commands say so in one line', async () => {
+  // The repository of another folder does not list the files of this one.
+  const env = { GIT_DIR: join(copy, 'none') };
+  for (const [script, ...args] of [['release:prepare', '9.8.7'], ['check:version']] as const) {
+    const { code, stderr } = await runCommand(
+      ['npm', '--prefix', copy, 'run', '--silent', script, '--', ...args],
+      { env },
+    );
+    assert.equal(code, 1);
+    assert.match(
+      stderr,
+      new RegExp(
+        `^${script}: git does not list the files of \\S+; install git, and run this in a clone .*\\n$`,
+      ),
+    );
+  }
 });
 
 test('one command changes every place, the checks pass, and a second run changes nothing', async () => {

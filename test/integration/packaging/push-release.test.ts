@@ -107,6 +107,9 @@ suite('a release in a registry', { skip: noRegistry }, () => {
         assert.ok(pulled.equals(await readFile(join(folder, `${name}-0.1.0.tgz`))), `${name} ${version}`);
       }
       assert.equal(parse(await helm('show', 'chart', address, '--plain-http')).version, '0.1.0');
+      const shown = await helm('show', 'readme', address, '--plain-http');
+      assert.match(shown, new RegExp(`^helm install \\S+ ${address} `, 'm'));
+      assert.doesNotMatch(shown, / charts\/static-export|No public registry/);
       const [flags = ''] = commands.flatMap(([, chart, found]) => (chart === name ? (found ?? []) : []));
       const args = ['template', 'docs', address, '--plain-http'];
       const { helm: program } = await findClusterTools();
@@ -246,6 +249,35 @@ suite('a release in a registry', { skip: noRegistry }, () => {
     });
     const right = { REGISTRY_USERNAME: 'releases', REGISTRY_PASSWORD: password };
     assert.match(await push(folder, { env: right }), /^pushed to /);
+  });
+
+  test('a registry with logins, and one without TLS, are named with what is missing', async (t) => {
+    inPlace('missing');
+    const folder = await release(t, '0.1.0');
+    const home = temporaryFolder(t);
+    const places = { HOME: home, XDG_RUNTIME_DIR: home };
+    await assert.rejects(push(folder, { env: places }), ({ name, message }: Error) => {
+      assert.equal(name, 'PushRefusal');
+      const [refusal, ...rows] = message.split('\n');
+      assert.match(refusal ?? '', /returned 401 .*: no credentials were sent\. .* No login for \S+ is in:$/);
+      assert.deepEqual(rows, [
+        `  ${home}/.docker/config.json (does not exist)`,
+        `  ${home}/containers/auth.json (does not exist)`,
+        `  ${home}/.config/containers/auth.json (does not exist)`,
+        `  ${home}/.config/helm/registry/config.json (does not exist)`,
+        'Log in, or set REGISTRY_USERNAME and REGISTRY_PASSWORD.',
+      ]);
+      return true;
+    });
+    await assert.rejects(
+      push(folder, { isPlainHttp: false }),
+      /\(ERR_SSL_\w+\)\. .* A registry without TLS needs --plain-http\.$/,
+    );
+    const { helm: program } = await findClusterTools();
+    const config = { HELM_REGISTRY_CONFIG: join(home, '.config/helm/registry/config.json') };
+    const login = [program, 'registry', 'login', server.host, '--username=releases', '--password-stdin'];
+    await mustRun([...login, '--plain-http'], { env: config, input: password });
+    assert.match(await push(folder, { env: places }), /^pushed to /, 'the login of helm is read');
   });
 
   test('the command pushes a release that another job made, and says so', async (t) => {

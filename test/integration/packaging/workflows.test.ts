@@ -155,7 +155,7 @@ test('a push checks, tests as root, and runs the package on its platform', async
   assert.match(calls[1] ?? '', /^sudo --preserve-env=TESTS_MAY_SKIP env PATH=\S+ \.ci\/run$/);
   assert.deepEqual(calls.slice(2), [
     'npm run build:package',
-    'npm install --global --prefix /platform/temp/installed dist/static-export-cli-0.1.0.tgz',
+    'npm install --global --prefix /platform/temp/installed ./dist/static-export-cli-0.1.0.tgz',
     'npm exec -- node /platform/temp/installed/bin/static-export demo --once',
   ]);
   assert.deepEqual(workflowIn('.github/workflows/ci.yaml').jobs['platform']?.strategy?.matrix['runner'], [

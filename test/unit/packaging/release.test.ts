@@ -6,8 +6,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { verifyBytes } from '#mirror/kit/minisign.ts';
-import { withRepository } from '../../../packaging/release/chart-text.ts';
-import { formatChecksums, signChecksums } from '../../../packaging/release/checksums.ts';
+import { publishReadme, withRepository } from '../../../packaging/release/chart-text.ts';
+import { formatChecksums, signChecksums, signedSubject } from '../../../packaging/release/checksums.ts';
 import { packGzip, unpackGzip } from '../../../packaging/release/fixed-tar.ts';
 import { storeRemoval } from '../../../packaging/release/image-archive.ts';
 import {
@@ -83,6 +83,19 @@ test('the notes are the section of the version, released or not', () => {
   );
 });
 
+test('links of notes lead into the sources of the tag, or are plain text', () => {
+  const linked = changelog.replace(
+    'Something.',
+    '[Something](docs/a.md#b), as [a host](https://h.example.com/).',
+  );
+  const host = '[a host](https://h.example.com/)';
+  assert.match(
+    releaseNotes(linked, '1.3.0', 'https://git.example.com/docs/'),
+    /\n- \[Something\]\(https:\/\/git\.example\.com\/docs\/blob\/v1\.3\.0\/docs\/a\.md#b\), as /,
+  );
+  assert.ok(releaseNotes(linked, '1.3.0').includes(`\n- Something, as ${host}.\n`));
+});
+
 test('notes are refused for a version without a section, and for an empty section', () => {
   assert.throws(() => releaseNotes(changelog, '1.2'), /no section of 1\.2/);
   assert.throws(() => releaseNotes(changelog, '9.9.9'), /no section of 9\.9\.9\. Add one/);
@@ -101,8 +114,10 @@ test('checksums have one order, and their signature is of their bytes', async ()
   const signature = signChecksums(text, '1.2.3', key);
   assert.equal(signature, signChecksums(text, '1.2.3', key));
   assert.match(signature, /\ntrusted comment: file:checksums\.txt version:1\.2\.3\n/);
-  verifyBytes(Buffer.from(text), signature, key);
-  assert.throws(() => verifyBytes(Buffer.from(`${text} `), signature, key));
+  assert.match(signature, /^untrusted comment: signature of a static-export-operator release\n/);
+  verifyBytes(Buffer.from(text), signature, key, signedSubject);
+  assert.throws(() => verifyBytes(Buffer.from(`${text} `), signature, key, signedSubject));
+  assert.throws(() => verifyBytes(Buffer.from(text), signature, key), /malformed/, 'it is not of a kit');
 });
 
 test('the provenance names the commit, the base, the parameters and each file', () => {
@@ -203,6 +218,46 @@ test('both charts name the image where a release writes the registry', () => {
     );
   }
 });
+
+for (const chart of chartNames) {
+  const readme = readFileSync(join(import.meta.dirname, '../../../charts', chart, 'README.md'), 'utf8');
+  const release = {
+    chart,
+    version: '1.2.3',
+    registry: 'r.example.com/p',
+    source: 'https://git.example.com/d',
+  };
+  const leaving = /\]\((?!https:|#)[^)]*\)/;
+
+  test(`the packed README of ${chart} installs from the registry, and its links leave no dead end`, () => {
+    const text = publishReadme(readme, release);
+    const charts = [...text.matchAll(/^ *helm (?:install|upgrade) \S+ (\S+)/gm)].map(([, name]) => name);
+    assert.ok(charts.length > 1);
+    assert.deepEqual([...new Set(charts)], [`oci://r.example.com/p/charts/${chart}`]);
+    assert.doesNotMatch(
+      text,
+      /No public registry|repository=|registry\.example\.com\/static-export-operator/,
+    );
+    assert.match(
+      text,
+      /`r\.example\.com\/p\/static-export-operator:1\.2\.3`.*helm registry login r\.example\.com`/,
+    );
+    const [, pull = ''] = /, and `(\S+)` for the pods/.exec(text) ?? [];
+    assert.ok(text.includes(`| \`${pull}\` | `), 'the value is one of the chart');
+    assert.doesNotMatch(text, leaving);
+    assert.ok(text.includes(`](https://git.example.com/d/blob/v1.2.3/charts/${chart}/docs/runbooks.md)`));
+    assert.ok(!text.includes('..'), 'paths are resolved');
+  });
+
+  test(`the packed README of ${chart} without addresses names the file, and has no links into the sources`, () => {
+    const text = publishReadme(readme, { ...release, registry: undefined, source: undefined });
+    assert.match(text, new RegExp(`^helm install \\S+ ${chart}-1\\.2\\.3\\.tgz`, 'm'));
+    assert.doesNotMatch(text, /No public registry| charts\/static/);
+    assert.doesNotMatch(text, leaving);
+    assert.match(text, /^Runbooks · /m);
+    assert.throws(() => publishReadme(text, release), /0 times/);
+  });
+}
 
 test('an archive depends on names, contents and one time alone', async () => {
   const files = [

@@ -1,4 +1,4 @@
-// Bills of materials list what an artefact contains, and nothing that npm draws by chance.
+// Bills of materials list what an artifact contains, and nothing that npm draws by chance.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

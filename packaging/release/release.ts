@@ -6,10 +6,10 @@ import { execFileSync } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { findOwnMirror } from '../base/base-root.ts';
 import { pushRelease, requireRegistry } from '../push/push-release.ts';
+import { readCommandLine } from '../version/command-line.ts';
 import { madeShape, type ReleaseOrder } from './make-release.ts';
 import { findReplaceable, ReleaseRefusal, readSignKey, requireTools } from './preconditions.ts';
 import { chartNames, imageFiles, mandatoryFiles } from './release-files.ts';
@@ -119,20 +119,11 @@ async function push(
   process.stdout.write(await pushRelease({ folder, registry, env: process.env, isPlainHttp, extraCaFile }));
 }
 
-function readFlags() {
-  try {
-    return parseArgs({ options });
-  } catch (cause) {
-    const said = cause instanceof Error ? cause.message : '';
-    throw new ReleaseRefusal(`${said.replace(/\.?$/, '.')} See --help.`, { cause });
-  }
-}
-
 const fileOf = (name: string | undefined): string | undefined =>
   name === undefined ? undefined : resolve(name);
 
 async function run(): Promise<number> {
-  const { values } = readFlags();
+  const { values } = readCommandLine('release', { options });
   if (values.help) {
     process.stdout.write(usage);
     return 0;

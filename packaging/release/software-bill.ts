@@ -1,4 +1,4 @@
-// Bills of materials as npm writes them, in both formats, cut down to what an artefact contains, and with what npm does not
+// Bills of materials as npm writes them, in both formats, cut down to what an artifact contains, and with what npm does not
 // know: Node and the packages of Debian. Pure. Names no time but the commit's and no random identifier.
 
 import { z } from 'zod';

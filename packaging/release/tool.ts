@@ -10,7 +10,7 @@ const run = promisify(execFile);
 
 /** What npm and Node's test runner set for their children, what changes how Node runs, and logins: nothing is pulled. */
 const ownVariables =
-  /^(?:npm_(?!config_)|npm_config_local_prefix$|NODE_OPTIONS$|NODE_TEST_CONTEXT$|NODE_COMPILE_CACHE$|OUT$|DOCKER_CONFIG$|REGISTRY_AUTH_FILE$)/;
+  /^(?:npm_(?!config_)|npm_config_local_prefix$|NODE_OPTIONS$|NODE_TEST_CONTEXT$|NODE_COMPILE_CACHE$|OUT$|DOCKER_CONFIG$|REGISTRY_(?:AUTH_FILE|USERNAME|PASSWORD)$)/;
 
 /** @param seconds since 1970, of the commit */
 export function releaseEnvironment(

@@ -324,6 +324,7 @@ test('nothing of the caller’s environment changes bytes', () => {
     npm_config_cache: '/c',
     TZ: 'Asia/Tokyo',
     DOCKER_CONFIG: '/of-the-push',
+    REGISTRY_PASSWORD: 'of-the-push',
   };
   const { PATH: _, ...env } = releaseEnvironment(from, 5);
   assert.deepEqual(env, {

@@ -45,21 +45,21 @@ COPY --from=build /source/dist/bundle-server/*.mjs /source/dist/bundle-server/*.
 FROM scratch AS documents
 COPY --from=build /source/documents /
 
-# The base, made of pinned archives. Node of the builder's architecture runs on the builder's own libraries: a stage from
-# scratch would be of the target's architecture, whatever platform it names.
-FROM packages AS roots
+# The base, made of pinned archives.
+FROM packages AS root
 COPY packaging/base packaging/base/
 COPY packaging/release/fixed-tar.ts packaging/release/tool.ts packaging/release/
-ARG BUILDARCH
+ARG TARGETARCH
 ARG DEBIAN_MIRROR=""
 ENV NODE_USE_ENV_PROXY=1
-RUN node packaging/base/make-base.ts /own "linux/$BUILDARCH" "$DEBIAN_MIRROR"
-ARG TARGETARCH
 RUN node packaging/base/make-base.ts /base "linux/$TARGETARCH" "$DEBIAN_MIRROR"
-FROM packages AS own
-COPY --from=roots /own/nodejs /nodejs
 FROM scratch AS base
-COPY --from=roots /base /
+COPY --from=root /base /
+
+# The same Node for the builder's architecture, on the builder's own libraries: npm has installed it. A stage from scratch would
+# be of the target's architecture, whatever platform it names.
+FROM packages AS own
+RUN mkdir -p /nodejs/bin && cp node_modules/node-linux-*/bin/node /nodejs/bin/
 
 # What V8 compiled of each program, kept for the next start, which is sooner and smaller by it. It is bound to Node's
 # version, the architecture, the processor's features and the user id; where one differs, Node goes on without it.
